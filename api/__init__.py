@@ -1,0 +1,1 @@
+"""Chorus, the application. Start reading at `api.pipeline.speak`."""

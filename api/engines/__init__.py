@@ -1,0 +1,1 @@
+"""Engines: a plan and a voice in, sound out."""

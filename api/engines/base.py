@@ -1,0 +1,131 @@
+"""The contract every engine keeps, and what the road may rely on.
+
+An engine is given a plan and a voice, and yields sound:
+
+- it owns its batching, its threads and its processes; nothing in it blocks the event loop;
+- it yields an utterance's sound in order, segment after segment, and says nothing for no segment;
+- when `run.cancelled` turns true, or its generator is closed, it stops within one chunk;
+- what it cannot finish it raises as `EngineFailed`; it never ends quietly with sound missing;
+- the same plan, voice and seed give the same samples, whatever else it is doing.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from api.engines.timeline import Timeline
+from api.engines.voices import KOKORO, OPENAI, find_language, role_of
+from api.errors import UnknownVoice, UnsupportedParameter
+from api.settings import Settings
+from api.types import Capability, Chunk, Limits, Mark, Pcm, Plan, Run, Samples, Speech, Timing, Voice
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What an engine says about itself, once it is loaded."""
+
+    name: str
+    sample_rate_hz: int
+    limits: Limits
+    capabilities: frozenset[Capability]
+    languages: tuple[str, ...]
+    voices: Mapping[str, Voice]
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """A piece of one segment's sound, with the word marks that have become known."""
+
+    segment: int
+    samples: Samples
+    marks: tuple[Mark, ...] = ()
+
+
+class Engine(ABC):
+    """One loaded model in one worker."""
+
+    name: ClassVar[str]
+    card: Card
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    @classmethod
+    def missing(cls, settings: Settings) -> str | None:  # noqa: ARG003
+        """What this machine lacks to load the engine, in words that say what to do; None if nothing."""
+        return None
+
+    @abstractmethod
+    async def start(self) -> None:
+        """Load. Afterwards `card` is set. Raises EngineUnavailable."""
+
+    @abstractmethod
+    async def stop(self) -> None:
+        """Free everything, child processes included."""
+
+    def measure(self, text: str) -> int:
+        """The size of a segment in the unit of `card.limits`; called from the planning threads."""
+        return len(text)
+
+    @abstractmethod
+    def synthesize(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Utterance]:
+        """Speak the plan's segments in order."""
+
+    def own_voice(self, voice_id: str) -> Voice | None:
+        """One of the engine's own voices by its id."""
+        return self.card.voices.get(voice_id)
+
+    def cast(self, language: str, gender: str, nth: int) -> Voice:
+        """An own voice for somebody else's: of that language and gender, the nth so that names differ."""
+        voices = list(self.card.voices.values())
+        home = [v for v in voices if v.language == language] or voices
+        fitting = [v for v in home if v.gender == gender] or home
+        return fitting[nth % len(fitting)]
+
+    def voice(self, speech: Speech) -> Voice:
+        """The voice that will speak, in the language asked for; refuses what this engine cannot do."""
+        self._refuse_the_impossible(speech)
+        known_as = OPENAI.get(speech.voice, speech.voice)
+        voice = self.own_voice(speech.voice) or self.own_voice(known_as)
+        if voice is None and known_as in KOKORO:
+            language, gender, nth = role_of(known_as)
+            voice = self.cast(find_language(language, self.card.languages), gender, nth)
+        if voice is None:
+            raise UnknownVoice("This voice is not known; GET /v1/audio/voices lists them.", param="voice")
+        if speech.language:
+            voice = replace(voice, language=find_language(speech.language, self.card.languages))
+        return voice
+
+    async def stream(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Chunk]:
+        """The plan as sound on one clock: pauses where the plan has them, timings in the caller's words."""
+        timeline = Timeline(plan, self.card.sample_rate_hz)
+        try:
+            async with aclosing(self.synthesize(plan, voice, run)) as utterances:
+                async for utterance in utterances:
+                    if pause := timeline.pause_before(utterance.segment):
+                        yield self._silence(pause)
+                    timings = timeline.place(len(utterance.samples), utterance.marks)
+                    yield Chunk(Pcm(utterance.samples, self.card.sample_rate_hz), timings)
+            yield self._silence(plan.pause_after_s, timeline.close())
+        finally:
+            run.cancelled = True
+
+    def _silence(self, seconds: float, timings: tuple[Timing, ...] = ()) -> Chunk:
+        rate_hz = self.card.sample_rate_hz
+        return Chunk(Pcm(np.zeros(round(seconds * rate_hz), np.int16), rate_hz), timings)
+
+    def _refuse_the_impossible(self, speech: Speech) -> None:
+        asked = {
+            Capability.SPEED: ("speed", speech.speed != 1.0),
+            Capability.PITCH: ("pitch", speech.pitch != 1.0),
+            Capability.INSTRUCTIONS: ("instructions", speech.instructions.strip() != ""),
+            Capability.SEED: ("seed", speech.seed is not None),
+            Capability.TIMESTAMPS: ("words", speech.words),
+        }
+        for capability, (param, wanted) in asked.items():
+            if wanted and capability not in self.card.capabilities:
+                raise UnsupportedParameter(f"The engine '{self.card.name}' has no {param}.", param=param)

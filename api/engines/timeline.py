@@ -1,0 +1,57 @@
+"""One clock for a whole answer: where the pauses fall, and when each of the caller's words is heard."""
+
+from collections.abc import Iterator, Sequence
+
+from api.types import Mark, Plan, Span, Timing, Word
+
+
+class Timeline:
+    """Turns an engine's marks, each counted from its segment's start, into timings of the caller's words."""
+
+    def __init__(self, plan: Plan, rate_hz: int) -> None:
+        self._segments = plan.segments
+        self._rate_hz = rate_hz
+        self._segment = -1
+        self._samples = 0
+        self._segment_start = 0
+        self._open: Timing | None = None
+
+    def pause_before(self, segment: int) -> float:
+        """Seconds of silence due before the next sample of this segment."""
+        if segment == self._segment:
+            return 0.0
+        pause_s = sum(s.pause_before_s for s in self._segments[self._segment + 1 : segment + 1])
+        self._segment = segment
+        self._samples += round(pause_s * self._rate_hz)
+        self._segment_start = self._samples
+        return pause_s
+
+    def place(self, samples: int, marks: Sequence[Mark]) -> tuple[Timing, ...]:
+        """Count the samples, and return the words whose timing is settled by these marks."""
+        self._samples += samples
+        return tuple(self._settled(marks))
+
+    def close(self) -> tuple[Timing, ...]:
+        """The last word, if one is still open."""
+        last, self._open = self._open, None
+        return (last,) if last else ()
+
+    def _settled(self, marks: Sequence[Mark]) -> Iterator[Timing]:
+        origin_s = self._segment_start / self._rate_hz
+        for mark in marks:
+            word = self._word_at(mark.spoken)
+            if word is None:
+                continue
+            heard = Timing(word.text, word.source, origin_s + mark.start_s, origin_s + mark.end_s)
+            if self._open and self._open.source == word.source:
+                # Several spoken words may read out one written word: "$5" is heard as "five dollars".
+                heard = Timing(word.text, word.source, self._open.start_s, heard.end_s)
+            elif self._open:
+                yield self._open
+            self._open = heard
+
+    def _word_at(self, spoken: Span) -> Word | None:
+        for word in self._segments[self._segment].words:
+            if word.spoken.start < spoken.end and spoken.start < word.spoken.end:
+                return word
+        return None

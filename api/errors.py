@@ -1,0 +1,179 @@
+"""Every error Chorus can answer with, and every reason it can refuse to start.
+
+    ChorusError                      a request failed; carries status, code and OpenAI's envelope
+    ├── InvalidRequest          400  invalid_value
+    │   ├── InvalidJson              invalid_json
+    │   ├── MissingParameter         missing_parameter
+    │   ├── UnsupportedParameter     unsupported_parameter
+    │   ├── EmptyInput               empty_input
+    │   ├── InputTooLong             input_too_long
+    │   ├── InputTooCostly           input_too_costly
+    │   ├── UnknownVoice             unknown_voice
+    │   ├── InvalidApiKey       401  invalid_api_key
+    │   ├── NotFound            404  not_found
+    │   │   └── ModelNotFound        model_not_found
+    │   ├── MethodNotAllowed    405  method_not_allowed
+    │   ├── BodyTooLarge        413  body_too_large
+    │   └── UnsupportedMediaType 415 unsupported_media_type
+    ├── EngineFailed            500  engine_failed
+    ├── InternalError           500  internal_error
+    └── Unavailable             503  (each says when to come back)
+        ├── QueueFull                queue_full
+        ├── DeadlinePassed           deadline_passed
+        ├── Draining                 draining
+        └── Starting                 starting
+
+    StartRefused                     the process ends with its exit code
+    ├── SettingsInvalid          78
+    └── EngineUnavailable        70
+
+No message ever repeats the caller's text.
+"""
+
+import math
+from typing import Any, ClassVar
+
+
+class ChorusError(Exception):
+    """A request that failed, in the words and the numbers the caller gets to see."""
+
+    status: ClassVar[int] = 500
+    code: ClassVar[str] = "internal_error"
+    type: ClassVar[str] = "server_error"
+
+    def __init__(self, message: str, *, param: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.param = param
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {}
+
+    def envelope(self) -> dict[str, Any]:
+        """The body OpenAI's clients read: all four keys, always."""
+        return {"error": {"message": self.message, "type": self.type, "param": self.param, "code": self.code}}
+
+
+class InvalidRequest(ChorusError):
+    status, code, type = 400, "invalid_value", "invalid_request_error"
+
+
+class InvalidJson(InvalidRequest):
+    code = "invalid_json"
+
+
+class MissingParameter(InvalidRequest):
+    code = "missing_parameter"
+
+
+class UnsupportedParameter(InvalidRequest):
+    code = "unsupported_parameter"
+
+
+class EmptyInput(InvalidRequest):
+    code = "empty_input"
+
+
+class InputTooLong(InvalidRequest):
+    code = "input_too_long"
+
+
+class InputTooCostly(InvalidRequest):
+    code = "input_too_costly"
+
+
+class UnknownVoice(InvalidRequest):
+    code = "unknown_voice"
+
+
+class InvalidApiKey(InvalidRequest):
+    status, code = 401, "invalid_api_key"
+
+
+class NotFound(InvalidRequest):
+    status, code = 404, "not_found"
+
+
+class ModelNotFound(NotFound):
+    code = "model_not_found"
+
+
+class MethodNotAllowed(InvalidRequest):
+    status, code = 405, "method_not_allowed"
+
+    def __init__(self, message: str, *, allow: str = "") -> None:
+        super().__init__(message)
+        self.allow = allow
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"allow": self.allow} if self.allow else {}
+
+
+class BodyTooLarge(InvalidRequest):
+    status, code = 413, "body_too_large"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        # The rest of the body is still on its way; only a closed connection stops it.
+        return {"connection": "close"}
+
+
+class UnsupportedMediaType(InvalidRequest):
+    status, code = 415, "unsupported_media_type"
+
+
+class EngineFailed(ChorusError):
+    code = "engine_failed"
+
+
+class InternalError(ChorusError):
+    code = "internal_error"
+
+
+class Unavailable(ChorusError):
+    """The server cannot serve this now. `retry_after_s` is when it expects to."""
+
+    status = 503
+
+    def __init__(self, message: str, *, retry_after_s: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {
+            "retry-after": str(max(1, math.ceil(self.retry_after_s))),
+            "retry-after-ms": str(max(1, round(self.retry_after_s * 1000))),
+        }
+
+
+class QueueFull(Unavailable):
+    code = "queue_full"
+
+
+class DeadlinePassed(Unavailable):
+    code = "deadline_passed"
+
+
+class Draining(Unavailable):
+    code = "draining"
+
+
+class Starting(Unavailable):
+    code = "starting"
+
+
+class StartRefused(Exception):
+    """Chorus cannot start, for a reason that a person can mend."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class SettingsInvalid(StartRefused):
+    exit_code = 78
+
+
+class EngineUnavailable(StartRefused):
+    exit_code = 70

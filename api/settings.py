@@ -1,0 +1,136 @@
+"""The one place for settings. Nothing else reads the environment.
+
+`CHORUS_` in front, `__` between a section and its field: `CHORUS_SERVER__PORT=9000`. A `.env` file in the
+working folder is read too; the environment wins. An unknown name stops the start.
+"""
+
+import difflib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from dotenv import dotenv_values
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from api.errors import SettingsInvalid
+
+PREFIX = "CHORUS_"
+DOTENV = Path(".env")
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Server(Section):
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(8880, ge=0, le=65535, description="Port to listen on.")
+    workers: int | Literal["auto"] = Field(
+        "auto", description="Worker processes, each with its own copy of the model; `auto` fits the machine."
+    )
+    grace_s: float = Field(120, gt=0, description="How long running streams may go on after a stop signal.")
+    send_timeout_s: float = Field(
+        20, gt=0, description="A client that takes no byte for this long is cut off."
+    )
+    log: Literal["pretty", "json"] = Field("pretty", description="How log lines look.")
+
+
+class Admission(Section):
+    slots_per_worker: int | None = Field(
+        None, ge=1, description="Requests one worker speaks at once; unset means the engine's own figure."
+    )
+    max_queued: int = Field(200, ge=0, description="Requests that may wait for a slot; one more gets 503.")
+    deadline_s: float = Field(30, gt=0, description="The longest a request may wait for a slot.")
+
+
+class RequestLimits(Section):
+    input_chars: int = Field(4096, ge=1, description="Longest input of one request, in code points.")
+    body_bytes: int = Field(262_144, ge=1024, description="Largest request body; more is a 413.")
+    spool_bytes: int = Field(
+        16_777_216, ge=65_536, description="Audio kept on disk for a slow reader, beyond 1 MiB in memory."
+    )
+
+
+class Tone(Section):
+    speed: float = Field(
+        0, ge=0, description="Audio seconds a worker makes per second, all requests together; 0 is unlimited."
+    )
+    first_chunk_ms: float = Field(0, ge=0, description="Delay before a request's first chunk.")
+    fault: Literal["none", "fail_first", "fail_midway", "hang", "slow"] = Field(
+        "none",
+        description="Injected fault: fail before the first chunk, fail midway, stop midway without a word, "
+        "or speak at a tenth of the speed.",
+    )
+    fault_every: int = Field(1, ge=1, description="Only every nth request meets the fault.")
+
+
+class Espeak(Section):
+    processes: int = Field(1, ge=1, le=64, description="Helper processes a worker; each uses one core.")
+    segment_timeout_s: float = Field(
+        20, gt=0, description="A helper that is silent for this long is replaced and its request fails."
+    )
+
+
+class Settings(BaseSettings):
+    """Everything that can be set. Defaults suit a laptop."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_nested_delimiter="__", env_file=DOTENV, extra="ignore", frozen=True
+    )
+
+    engine: str = Field(
+        "auto", description="The engine to load; `auto` takes the best one that can load here."
+    )
+    models_dir: Path = Field(Path("models"), description="Where model files lie, one folder an engine.")
+    server: Server = Server()
+    admission: Admission = Admission()
+    limits: RequestLimits = RequestLimits()
+    tone: Tone = Tone()
+    espeak: Espeak = Espeak()
+
+
+def load(**overrides: Any) -> Settings:
+    """The settings of this process, or SettingsInvalid naming each thing that is wrong."""
+    given = {**dotenv_values(DOTENV), **os.environ}
+    problems = list(_unknown_names(given))
+    try:
+        settings = Settings(**overrides)
+    except ValidationError as error:
+        wrong = (_explain(detail) for detail in error.errors() if detail["type"] != "extra_forbidden")
+        raise SettingsInvalid("\n".join(dict.fromkeys([*problems, *wrong]))) from None
+    if problems:
+        raise SettingsInvalid("\n".join(problems))
+    return settings
+
+
+def environment_names() -> dict[str, Any]:
+    """Every setting's environment name, with its field."""
+    return dict(_fields(Settings, PREFIX))
+
+
+def _fields(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, Any]]:
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, Section):
+            yield from _fields(kind, f"{prefix}{name.upper()}__")
+        else:
+            yield f"{prefix}{name.upper()}", field
+
+
+def _unknown_names(given: Mapping[str, str | None]) -> Iterator[str]:
+    known = environment_names()
+    for name in given:
+        if name.upper().startswith(PREFIX) and name.upper() not in known:
+            nearest = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0)
+            yield f"{name} is not a setting. Did you mean {nearest[0]}?"
+
+
+def _explain(detail: Any) -> str:
+    """One line for a bad value; of a union's branches only the setting itself is named."""
+    known = environment_names()
+    parts = [str(part).upper() for part in detail["loc"]]
+    while parts and PREFIX + "__".join(parts) not in known:
+        parts.pop()
+    return f"{PREFIX}{'__'.join(parts)}: {detail['msg']}"

@@ -1,0 +1,165 @@
+"""The nouns that every room speaks. This module imports no room."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+Samples = NDArray[np.int16]
+
+
+class Capability(StrEnum):
+    """What an engine may be able to do; what it has not, a request for it is told."""
+
+    SPEED = "speed"
+    PITCH = "pitch"
+    INSTRUCTIONS = "instructions"
+    TIMESTAMPS = "timestamps"
+    CLONING = "cloning"
+    SEED = "seed"
+
+
+@dataclass(frozen=True, slots=True)
+class Pcm:
+    """Mono audio: 16-bit samples at a rate."""
+
+    samples: Samples
+    rate_hz: int
+
+    @property
+    def duration_s(self) -> float:
+        return len(self.samples) / self.rate_hz
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """What a caller asks to hear: each field checked by itself, nothing yet held against an engine."""
+
+    text: str
+    voice: str
+    model: str | None = None
+    language: str | None = None
+    format: str = "mp3"
+    sample_rate_hz: int = 24_000
+    speed: float = 1.0
+    pitch: float = 1.0
+    volume: float = 1.0
+    instructions: str = ""
+    seed: int | None = None
+    words: bool = False
+    whole: bool = False
+    rules_off: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """A voice as an engine knows it. `name` is for people, `id` for programs."""
+
+    id: str
+    name: str
+    language: str
+    gender: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an engine can take, in the unit of its own `measure(text)`."""
+
+    segment_size: int
+    first_segment_size: int
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From `start` up to but not including `end`, in code points."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as the caller wrote it, where it stands in their text, and where in the segment it is spoken."""
+
+    text: str
+    source: Span
+    spoken: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What an engine speaks in one breath: text as it is to be read, and the caller's words in it."""
+
+    text: str
+    words: tuple[Word, ...] = ()
+    pause_before_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A text ready to be spoken: its segments in order, and how to speak them."""
+
+    segments: tuple[Segment, ...]
+    language: str
+    speed: float = 1.0
+    pitch: float = 1.0
+    instructions: str = ""
+    pause_after_s: float = 0.0
+
+    @property
+    def chars(self) -> int:
+        return sum(len(segment.text) for segment in self.segments)
+
+    @property
+    def pauses_s(self) -> float:
+        return self.pause_after_s + sum(segment.pause_before_s for segment in self.segments)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An engine's word timing: a span of the segment's text, in seconds from the segment's first sample."""
+
+    spoken: Span
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """When a word of the caller's own text is heard, in seconds from the start of the audio."""
+
+    word: str
+    source: Span
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """The next piece of sound on the road, and the words whose timing is settled by now."""
+
+    pcm: Pcm
+    timings: tuple[Timing, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Audio:
+    """The next piece of the answer: encoded bytes. `patches` rewrite earlier bytes of a whole file."""
+
+    data: bytes
+    duration_s: float = 0.0
+    timings: tuple[Timing, ...] = ()
+    patches: tuple[tuple[int, bytes], ...] = ()
+
+
+@dataclass(slots=True)
+class Run:
+    """One request while it runs. `patience_s` tells how long its listener can wait for the next chunk."""
+
+    id: str
+    seed: int | None = None
+    cancelled: bool = False
+    patience_s: Callable[[], float] = field(default=lambda: 0.0)
