@@ -61,7 +61,7 @@ class Tone(Section):
     fault: Literal["none", "fail_first", "fail_midway", "hang", "slow"] = Field(
         "none",
         description="Injected fault: fail before the first chunk, fail midway, stop midway without a word, "
-        "or speak at a tenth of the speed.",
+        "or speak slower than anybody listens.",
     )
     fault_every: int = Field(1, ge=1, description="Only every nth request meets the fault.")
 

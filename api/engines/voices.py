@@ -4,16 +4,28 @@ from collections.abc import Iterable, Mapping
 
 from api.errors import InvalidRequest
 
-# Kokoro's published voices: language letter, gender letter, name.
+# Kokoro's published voices, by language letter and gender letter.
+_KOKORO_NAMES: Mapping[str, str] = {
+    "af": "alloy aoede bella heart jessica kore nicole nova river sarah sky",
+    "am": "adam echo eric fenrir liam michael onyx puck santa",
+    "bf": "alice emma isabella lily",
+    "bm": "daniel fable george lewis",
+    "ef": "dora",
+    "em": "alex santa",
+    "ff": "siwis",
+    "hf": "alpha beta",
+    "hm": "omega psi",
+    "if": "sara",
+    "im": "nicola",
+    "jf": "alpha gongitsune nezumi tebukuro",
+    "jm": "kumo",
+    "pf": "dora",
+    "pm": "alex santa",
+    "zf": "xiaobei xiaoni xiaoxiao xiaoyi",
+    "zm": "yunjian yunxi yunxia yunyang",
+}
 KOKORO: tuple[str, ...] = tuple(
-    (
-        "af_alloy af_aoede af_bella af_heart af_jessica af_kore af_nicole af_nova af_river af_sarah af_sky "
-        "am_adam am_echo am_eric am_fenrir am_liam am_michael am_onyx am_puck am_santa "
-        "bf_alice bf_emma bf_isabella bf_lily bm_daniel bm_fable bm_george bm_lewis "
-        "ef_dora em_alex em_santa ff_siwis hf_alpha hf_beta hm_omega hm_psi if_sara im_nicola "
-        "jf_alpha jf_gongitsune jf_nezumi jf_tebukuro jm_kumo pf_dora pm_alex pm_santa "
-        "zf_xiaobei zf_xiaoni zf_xiaoxiao zf_xiaoyi zm_yunjian zm_yunxi zm_yunxia zm_yunyang"
-    ).split()
+    f"{letters}_{name}" for letters, names in _KOKORO_NAMES.items() for name in names.split()
 )
 
 KOKORO_LANGUAGES: Mapping[str, str] = {
@@ -71,7 +83,7 @@ def find_language(asked: str, known: Iterable[str]) -> str:
 
 def _relatives(wanted: str, languages: tuple[str, ...]) -> tuple[str, ...]:
     """Dialects to fall back on: `en-au` is better heard in American English than refused."""
-    base = wanted.split("-")[0]
+    base = wanted.split("-", maxsplit=1)[0]
     if not base.isalpha():
         return ()
     home = next((lang for lang in KOKORO_LANGUAGES.values() if lang.split("-")[0] == base), base)

@@ -1,0 +1,28 @@
+"""What can go wrong with a model, on demand."""
+
+import asyncio
+from dataclasses import dataclass
+
+from api.errors import EngineFailed
+from api.settings import Tone
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The fault one request meets."""
+
+    kind: str = "none"
+
+    @classmethod
+    def for_request(cls, settings: Tone, number: int) -> "Fault":
+        return cls(settings.fault if number % settings.fault_every == 0 else "none")
+
+    async def meet(self, made_s: float, total_s: float, next_s: float = 0.0) -> None:
+        """Called before each chunk and at the end, with what has been made of the whole and what comes next."""
+        midway = made_s > 0 and made_s >= total_s / 2
+        if self.kind == "fail_first" or (self.kind == "fail_midway" and midway):
+            raise EngineFailed("The engine failed: an injected fault.")
+        if self.kind == "hang" and midway:
+            await asyncio.Event().wait()
+        if self.kind == "slow":
+            await asyncio.sleep(2 * next_s)
