@@ -1,0 +1,1 @@
+"""Samples in, a format's bytes out: one persistent encoder a stream."""
