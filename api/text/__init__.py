@@ -1,0 +1,9 @@
+"""Text becomes a Plan: what to say, in which pieces, with which silences, and whose words they are.
+
+Pure: no files, no network, no settings, no clock.
+"""
+
+from api.text.normalize import RULES
+from api.text.planning import plan
+
+__all__ = ["RULES", "plan"]

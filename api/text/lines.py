@@ -1,0 +1,40 @@
+"""Line ends: which of them a listener should hear as an end, and which only wrapped a line."""
+
+import re
+
+from api.text.traced import Edit, Traced
+
+_LINE_END = re.compile(r"[ ]*\n[\n ]*")
+_STOPS = frozenset(".!?:;,…。！？；：，、।॥؟۔—–-")
+_CLOSERS = "\"')]}»”’」』）*_"
+# A line that was broken because it was full is about as long as a page is wide.
+_FULL_LINE = 40
+
+
+def unwrap(text: Traced) -> Traced:
+    """Join wrapped lines; end the others with a full stop where the writer had none, so that a heading does
+    not run into the text below it."""
+    return text.edited(
+        edit
+        for match in _LINE_END.finditer(text.text)
+        for edit in _line_end(text.text, match.start(), match.end(), match.group())
+    )
+
+
+def _line_end(text: str, start: int, end: int, white: str) -> tuple[Edit, ...]:
+    previous = text.rfind("\n", max(0, start - _FULL_LINE), start)
+    full = previous < 0 and start > _FULL_LINE
+    following = text[end : end + 1]
+    last = text[max(0, start - 8) : start].rstrip(_CLOSERS)[-1:]
+    if white.count("\n") == 1 and last not in _STOPS and (full or following.islower()):
+        return (Edit(start, end, " "),)
+    if last.isalnum() and following:
+        return (Edit(start, start, _full_stop(last)), Edit(start, end, "\n"))
+    return (Edit(start, end, "\n"),)
+
+
+def _full_stop(after: str) -> str:
+    """The full stop of the script, or none where its use would be a guess."""
+    if after < "\u0590":
+        return "."
+    return "。" if "\u3040" <= after <= "\u9fff" else ""

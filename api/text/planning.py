@@ -1,0 +1,94 @@
+"""A caller's text becomes a plan: the whole way on one page."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from api.errors import EmptyInput
+from api.text.characters import PAUSE, SENTENCE, clean
+from api.text.lines import unwrap
+from api.text.normalize import ANY_LANGUAGE, MASTER_SWITCH, rules_for
+from api.text.pauses import Pauses
+from api.text.rule import Rule
+from api.text.segments import Segmenter
+from api.text.sentences import mark
+from api.text.traced import Traced
+from api.text.words import CallersWords, is_heard
+from api.types import Limits, Plan, Segment, Span, Speech
+
+_SPACES = re.compile(r" {2,}| (?=[\n\x1e])|(?<=[\n\x1e\x1f]) +")
+_BREAK = re.compile(r"[\n\x1e\x1f]")
+
+
+def plan(speech: Speech, language: str, limits: Limits, measure: Callable[[str], int]) -> Plan:
+    """What an engine with these limits speaks for this text.
+
+    Raises EmptyInput when nothing is left to say, and InvalidRequest when too much silence is asked for.
+    """
+    pauses = Pauses()
+    text = pauses.take(clean(Traced(speech.text)))
+    text = _read(text, ANY_LANGUAGE, speech.rules_off)
+    text = mark(unwrap(text), language)
+    text = _read(text, rules_for(language), speech.rules_off)
+    text = text.sub(_SPACES, lambda match: " " if len(match.group()) > 1 else "")
+    segments, pause_after_s = _segments(text, pauses, CallersWords(speech.text), (limits, measure))
+    if not segments:
+        raise EmptyInput("The input has nothing in it that can be spoken.", param="input")
+    return Plan(segments, language, speech.speed, speech.pitch, speech.instructions, pause_after_s)
+
+
+def _read(text: Traced, rules: Sequence[Rule], off: frozenset[str]) -> Traced:
+    for rule in rules:
+        if rule.name not in off and MASTER_SWITCH not in off:
+            text = rule.apply(text)
+    return text
+
+
+def _segments(
+    text: Traced, pauses: Pauses, words: CallersWords, fit: tuple[Limits, Callable[[str], int]]
+) -> tuple[tuple[Segment, ...], float]:
+    """The segments, and the silence after the last one."""
+    segments: list[Segment] = []
+    spoken, stretches = _stretches(text)
+    segmenter = Segmenter(spoken.text, *fit)
+    pause_s = 0.0
+    for sentences, pause_after in stretches:
+        for span in segmenter.cut(sentences, opening=not segments):
+            segment = _segment(spoken, span, words, pause_s)
+            if segment:
+                segments.append(segment)
+                pause_s = 0.0
+        if pause_after is not None:
+            pause_s += pauses.seconds_at(pause_after)
+    return tuple(segments), pause_s
+
+
+def _stretches(text: Traced) -> tuple[Traced, list[tuple[list[Span], int | None]]]:
+    """The text without its marks, and its sentences between one pause and the next.
+
+    Each stretch comes with the place in the caller's text of the pause that ends it.
+    """
+    spoken = text.sub(_BREAK, lambda match: "" if match.group() == SENTENCE else " ")
+    stretches: list[tuple[list[Span], int | None]] = []
+    sentences: list[Span] = []
+    start = removed = 0
+    for match in _BREAK.finditer(text.text):
+        removed += match.group() == SENTENCE
+        end = match.end() - removed
+        if is_heard(spoken.text[start:end]):
+            sentences.append(Span(start, end))
+        if match.group() == PAUSE:
+            stretches.append((sentences, text.starts[match.start()]))
+            sentences = []
+        start = end
+    if is_heard(spoken.text[start:]):
+        sentences.append(Span(start, len(spoken.text)))
+    return spoken, [*stretches, (sentences, None)]
+
+
+def _segment(text: Traced, span: Span, words: CallersWords, pause_s: float) -> Segment | None:
+    """One segment, or None where nothing of it would be heard."""
+    raw = text.text[span.start : span.end]
+    start, end = span.end - len(raw.lstrip()), span.start + len(raw.rstrip())
+    if not is_heard(raw):
+        return None
+    return Segment(raw.strip(), tuple(words.heard_in(text, start, end)), pause_s)
