@@ -8,7 +8,7 @@ import difflib
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from dotenv import dotenv_values
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -27,14 +27,18 @@ class Section(BaseModel):
 class Server(Section):
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8880, ge=0, le=65535, description="Port to listen on.")
-    workers: int | Literal["auto"] = Field(
+    workers: Annotated[int, Field(ge=1, le=256)] | Literal["auto"] = Field(
         "auto", description="Worker processes, each with its own copy of the model; `auto` fits the machine."
     )
     grace_s: float = Field(120, gt=0, description="How long running streams may go on after a stop signal.")
-    send_timeout_s: float = Field(
-        20, gt=0, description="A client that takes no byte for this long is cut off."
-    )
+    send_timeout_s: float = Field(20, gt=0, description="A client that takes no byte for this long is cut off.")
     log: Literal["pretty", "json"] = Field("pretty", description="How log lines look.")
+
+    def worker_count(self) -> int:
+        """`auto` leaves half of the cores to encoding, and to the machine's owner."""
+        if self.workers != "auto":
+            return self.workers
+        return max(1, min(4, (os.cpu_count() or 1) // 2))
 
 
 class Admission(Section):
@@ -80,9 +84,7 @@ class Settings(BaseSettings):
         env_prefix=PREFIX, env_nested_delimiter="__", env_file=DOTENV, extra="ignore", frozen=True
     )
 
-    engine: str = Field(
-        "auto", description="The engine to load; `auto` takes the best one that can load here."
-    )
+    engine: str = Field("auto", description="The engine to load; `auto` takes the best one that can load here.")
     models_dir: Path = Field(Path("models"), description="Where model files lie, one folder an engine.")
     server: Server = Server()
     admission: Admission = Admission()

@@ -157,9 +157,14 @@ class Audio:
 
 @dataclass(slots=True)
 class Run:
-    """One request while it runs. `patience_s` tells how long its listener can wait for the next chunk."""
+    """One request while it runs: who it is, and how soon its listener runs dry.
+
+    `patience_s` tells how long the listener can wait for the next chunk: nothing before the first one, and
+    for ever when the whole file is awaited. Engines speak first for those with the least patience.
+    """
 
     id: str
     seed: int | None = None
     cancelled: bool = False
+    queued_s: float = 0.0
     patience_s: Callable[[], float] = field(default=lambda: 0.0)

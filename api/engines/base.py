@@ -128,4 +128,6 @@ class Engine(ABC):
         }
         for capability, (param, wanted) in asked.items():
             if wanted and capability not in self.card.capabilities:
-                raise UnsupportedParameter(f"The engine '{self.card.name}' has no {param}.", param=param)
+                raise UnsupportedParameter(
+                    f"The engine '{self.card.name}' does not support '{param}'.", param=param
+                )

@@ -38,9 +38,7 @@ class ToneEngine(Engine):
             name=self.name,
             sample_rate_hz=RATE_HZ,
             limits=Limits(segment_size=400, first_segment_size=100, slots=8),
-            capabilities=frozenset(
-                {Capability.SPEED, Capability.PITCH, Capability.TIMESTAMPS, Capability.SEED}
-            ),
+            capabilities=frozenset({Capability.SPEED, Capability.PITCH, Capability.TIMESTAMPS, Capability.SEED}),
             languages=LANGUAGES,
             voices=VOICES,
         )

@@ -18,7 +18,7 @@ class Fault:
         return cls(settings.fault if number % settings.fault_every == 0 else "none")
 
     async def meet(self, made_s: float, total_s: float, next_s: float = 0.0) -> None:
-        """Called before each chunk and at the end, with what has been made of the whole and what comes next."""
+        """Called before each chunk and at the end: what has been made of the whole, and what comes next."""
         midway = made_s > 0 and made_s >= total_s / 2
         if self.kind == "fail_first" or (self.kind == "fail_midway" and midway):
             raise EngineFailed("The engine failed: an injected fault.")

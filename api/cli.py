@@ -1,0 +1,96 @@
+"""The `chorus` command: parses, and calls a room."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from api import __version__, doctor, say, settings
+from api.audio import FORMATS
+from api.errors import ChorusError, StartRefused
+from api.types import Speech
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="chorus")
+def cli() -> None:
+    """Chorus: text to speech, served."""
+
+
+@cli.command()
+@click.option("--host", help="Address to listen on.")
+@click.option("--port", type=int, help="Port to listen on.")
+@click.option("--workers", help="Worker processes, or auto.")
+@click.option("--engine", help="The engine to load, or auto.")
+def serve(host: str | None, port: int | None, workers: str | None, engine: str | None) -> None:
+    """Start the server. Everything else is set by CHORUS_… in the environment or .env."""
+    given = {"SERVER__HOST": host, "SERVER__PORT": port, "SERVER__WORKERS": workers, "ENGINE": engine}
+    chosen = {f"{settings.PREFIX}{name}": str(value) for name, value in given.items() if value is not None}
+    os.execve(sys.executable, [sys.executable, "-m", "workers.serve"], {**os.environ, **chosen})
+
+
+@cli.command(name="say")
+@click.argument("text")
+@click.option("--voice", default="alloy", show_default=True)
+@click.option("--language", help="en-us, de, zh …; otherwise the voice's own.")
+@click.option("--speed", type=click.FloatRange(0.25, 4.0), default=1.0, show_default=True)
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="File to write; its ending is the format."
+)
+@click.option("--play", is_flag=True, help="Play it. The default when no file is asked for.")
+def say_command(text: str, out: Path | None, *, play: bool, **how: Any) -> None:
+    """Speak TEXT here and now, without a server."""
+    speech = Speech(text=text, format=_format_of(out), whole=True, **how)
+    with click.progressbar(length=100, label="speaking", file=sys.stderr) as bar:
+        audio = asyncio.run(say.speak_here(speech, settings.load(), lambda percent: bar.update(percent - bar.pos)))
+    if out:
+        out.write_bytes(audio)
+        click.echo(f"{out}  {len(audio):,} bytes", err=True)
+    if play or not out:
+        say.play(audio, speech.format)
+
+
+@cli.command()
+@click.argument("search", default="")
+def voices(search: str) -> None:
+    """List the voices of the engine, those containing SEARCH."""
+    for voice in asyncio.run(say.voices_here(settings.load())):
+        line = f"{voice.id:24} {voice.language:12} {voice.gender or '':8} {voice.name}"
+        if search.lower() in line.lower():
+            click.echo(line)
+
+
+@cli.command(name="doctor")
+def doctor_command() -> None:
+    """Check this machine, and say what to do where something is missing."""
+    findings = list(doctor.examine())
+    for finding in findings:
+        click.echo(f"{finding.mark}  {finding.subject:10} {finding.state}")
+        if finding.advice:
+            click.echo(f"   {'':10} -> {finding.advice}")
+    if any(finding.broken for finding in findings):
+        sys.exit(1)
+
+
+def _format_of(out: Path | None) -> str:
+    if out is None:
+        return "wav"
+    name = out.suffix.removeprefix(".").lower()
+    if name not in FORMATS:
+        raise click.BadParameter(f"the file must end in one of: {', '.join(FORMATS)}.", param_hint="--out")
+    return name
+
+
+def main() -> None:
+    """The entry point: what can go wrong for a reason ends in one line, not in a traceback."""
+    try:
+        cli()
+    except StartRefused as refusal:
+        click.echo(f"chorus cannot start: {refusal}", err=True)
+        sys.exit(refusal.exit_code)
+    except ChorusError as error:
+        click.echo(f"chorus: {error.message}", err=True)
+        sys.exit(1)

@@ -1,0 +1,34 @@
+"""The application: wiring and lifespan, nothing else."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from api import __version__, logs, settings
+from api.engines.registry import choose
+from api.pipeline import Rooms, warm_up
+from api.routes import mount
+from api.settings import Settings
+
+
+def create_app(given: Settings | None = None) -> FastAPI:
+    """One worker's application. The engine loads when the worker starts, never before."""
+    chosen = given or settings.load()
+    logs.configure(chosen.server.log)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        engine = choose(chosen)(chosen)
+        await engine.start()
+        rooms = Rooms.around(engine)
+        try:
+            await warm_up(rooms)
+            app.state.rooms = rooms
+            yield
+        finally:
+            await rooms.close()
+
+    app = FastAPI(title="Chorus", version=__version__, lifespan=lifespan)
+    mount(app, chosen)
+    return app

@@ -1,0 +1,38 @@
+"""Three questions that are not the same: does it live, may it be sent work, what is it?"""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+
+from api.pipeline import Rooms
+from api.routes.openapi import errors
+from api.routes.state import rooms_of
+
+router = APIRouter(tags=["health"])
+
+
+@router.get("/live")
+async def live() -> dict[str, Any]:
+    """The process answers."""
+    return {"status": "alive"}
+
+
+@router.get("/ready", responses=errors(_503="The engine is still loading"))
+async def ready(rooms: Annotated[Rooms, Depends(rooms_of)]) -> dict[str, Any]:
+    """The engine has spoken its warm-up sentence."""
+    card = rooms.engine.card
+    return {
+        "status": "ready",
+        "engine": card.name,
+        "chosen_by": "auto" if rooms.engine.settings.engine == "auto" else "setting",
+        "models": list(rooms.models),
+        "voices": len(card.voices),
+        "languages": len(card.languages),
+        "capabilities": sorted(card.capabilities),
+    }
+
+
+@router.get("/health", responses=errors(_503="The engine is still loading"))
+async def health(rooms: Annotated[Rooms, Depends(rooms_of)]) -> dict[str, Any]:
+    """What Kokoro-FastAPI's clients ask for."""
+    return {"status": "healthy", "engine": rooms.engine.card.name}

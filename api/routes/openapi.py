@@ -1,0 +1,49 @@
+"""What the served OpenAPI document says of answers that are not JSON, and of errors."""
+
+from typing import Any
+
+from api.audio import FORMATS
+
+_ERROR = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["message", "type", "param", "code"],
+            "properties": {
+                "message": {"type": "string"},
+                "type": {"type": "string"},
+                "param": {"type": ["string", "null"]},
+                "code": {"type": ["string", "null"]},
+            },
+        }
+    },
+}
+
+
+def errors(**by_status: str) -> dict[int | str, dict[str, Any]]:
+    """Documented error answers: `errors(_404="No such model")`."""
+    return {
+        int(status.lstrip("_")): {"description": text, "content": {"application/json": {"schema": _ERROR}}}
+        for status, text in by_status.items()
+    }
+
+
+_AUDIO = {row.media_type: {"schema": {"type": "string", "format": "binary"}} for row in FORMATS.values()}
+
+SPEECH_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The sound, in the format asked for",
+        "content": {**_AUDIO, "text/event-stream": {"schema": {"type": "string"}}},
+    },
+    **errors(
+        _400="The request cannot be spoken as it is",
+        _404="The model is not loaded",
+        _413="The body is too large",
+        _415="The body is not JSON",
+        _500="The engine failed",
+        _503="The server is full; come back when Retry-After says",
+    ),
+}
+SPEECH_RESPONSES[422] = SPEECH_RESPONSES[400]

@@ -1,0 +1,76 @@
+"""Between the road and its reader: what has been spoken and not yet been sent."""
+
+import asyncio
+from collections import deque
+
+from api.routes.spool import Spool
+
+MEMORY_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 16
+
+
+class Outbox:
+    """Bytes in order, from one writer to one reader.
+
+    The first MiB waits in memory, the next `spool_bytes` on disk; when both are full, the writer waits. So a
+    slow reader costs a bounded amount, and the engine is done long before the reader is.
+    """
+
+    def __init__(self, spool_bytes: int) -> None:
+        self._spool_bytes = spool_bytes
+        self._memory: deque[bytes] = deque()
+        self._memory_bytes = 0
+        self._spool: Spool | None = None
+        self._closed = False
+        self._error: BaseException | None = None
+        self._changed = asyncio.Event()
+
+    async def put(self, data: bytes) -> None:
+        """Add bytes; waits while there is no room for them."""
+        if not self._spool and self._memory_bytes + len(data) <= MEMORY_BYTES:
+            self._memory.append(data)
+            self._memory_bytes += len(data)
+        else:
+            await self._put_on_disk(data)
+        self._changed.set()
+
+    def close(self, error: BaseException | None = None) -> None:
+        """No more will come: the end, or what went wrong."""
+        self._closed, self._error = True, error
+        self._changed.set()
+
+    async def get(self) -> bytes:
+        """The next bytes; none at the end. Raises what the writer was closed with, after the last bytes."""
+        while True:
+            if self._memory:
+                data = self._memory.popleft()
+                self._memory_bytes -= len(data)
+                return data
+            if self._spool and (data := await asyncio.to_thread(self._spool.read, BLOCK_BYTES)):
+                self._changed.set()
+                return data
+            if self._closed:
+                if self._error:
+                    raise self._error
+                return b""
+            await self._change()
+
+    def discard(self) -> None:
+        """Free the disk; nobody will read on."""
+        if self._spool:
+            self._spool.close()
+
+    async def _put_on_disk(self, data: bytes) -> None:
+        # Once a reader is that far behind, everything goes through the disk: the order stays plain.
+        self._spool = self._spool or Spool(self._spool_bytes)
+        while data:
+            if not self._spool.room:
+                await self._change()
+                continue
+            piece, data = data[: self._spool.room], data[self._spool.room :]
+            await asyncio.to_thread(self._spool.write, piece)
+            self._changed.set()
+
+    async def _change(self) -> None:
+        self._changed.clear()
+        await self._changed.wait()

@@ -1,0 +1,156 @@
+"""The road's last stretch: it is pumped into an outbox, and sent at the reader's pace.
+
+The first sound exists before the response starts: until then an error is JSON with a status of its own. After
+that a failure cuts the stream, so that nobody takes a part for the whole.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+
+import anyio
+from fastapi import Response
+from starlette.types import Receive, Scope, Send
+
+from api.errors import ChorusError, InternalError
+from api.logs import LOGGER
+from api.routes.endings import Ending
+from api.routes.outbox import BLOCK_BYTES, MEMORY_BYTES, Outbox
+from api.types import Audio, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How an answer travels: in pieces or whole, and what a slow reader may cost."""
+
+    whole: bool
+    spool_bytes: int
+    send_timeout_s: float
+
+
+class SpeechResponse(Response):
+    """Sends what the road yields, and hangs up the road when the reader hangs up."""
+
+    def __init__(self, road: AsyncGenerator[Audio], ending: Ending, run: Run, delivery: Delivery) -> None:
+        headers = {"cache-control": "no-cache", "x-accel-buffering": "no", **ending.headers}
+        super().__init__(media_type=ending.media_type, headers=headers)
+        del self.headers["content-length"]
+        self._road = road
+        self._ending = ending
+        self._run = run
+        self._delivery = delivery
+        self._listener = Listener(whole=delivery.whole)
+        run.patience_s = self._listener.patience_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+        sending = asyncio.create_task(self._send_whole(send) if self._delivery.whole else self._send_pieces(send))
+        hangup = asyncio.create_task(_hangup(receive))
+        try:
+            await asyncio.wait((sending, hangup), return_when=asyncio.FIRST_COMPLETED)
+            if sending.done():
+                await sending
+        finally:
+            await _stop(sending, hangup)
+
+    async def _send_pieces(self, send: Send) -> None:
+        outbox = Outbox(self._delivery.spool_bytes)
+        pump = asyncio.create_task(self._pump(outbox))
+        try:
+            first = await outbox.get()  # an error up to here is still answered as JSON
+            await self._start(send)
+            await self._drain(first, outbox, send)
+        finally:
+            await _stop(pump)
+            outbox.discard()
+
+    async def _pump(self, outbox: Outbox) -> None:
+        """Run the road at its own pace, whatever the reader does."""
+        try:
+            async with aclosing(self._road) as road:
+                async for audio in road:
+                    self._listener.heard(audio)
+                    if data := self._ending.piece(audio):
+                        await outbox.put(data)
+            if data := self._ending.end():
+                await outbox.put(data)
+        except Exception as error:  # noqa: BLE001 - the road's edge: whatever failed, the reader is told
+            outbox.close(error)
+        else:
+            outbox.close()
+
+    async def _drain(self, block: bytes, outbox: Outbox, send: Send) -> None:
+        try:
+            while block:
+                await self._send_block(send, block, more=True)
+                block = await outbox.get()
+        except Exception as error:  # noqa: BLE001 - the road's edge: whatever failed, the stream is cut
+            await self._cut(error, send)
+        else:
+            await self._send_block(send, b"", more=False)
+
+    async def _cut(self, error: Exception, send: Send) -> None:
+        """Say why if this ending can, and leave the body unfinished: the server then drops the connection."""
+        told = error if isinstance(error, ChorusError) else InternalError("The stream failed.")
+        LOGGER.error("request %s was cut: %s", self._run.id, error, exc_info=error if told is not error else None)
+        if last_words := self._ending.failure(told):
+            await self._send_block(send, last_words, more=True)
+
+    async def _send_whole(self, send: Send) -> None:
+        patches: tuple[tuple[int, bytes], ...] = ()
+        async with anyio.SpooledTemporaryFile[bytes](MEMORY_BYTES) as file:
+            async with aclosing(self._road) as road:
+                async for audio in road:
+                    await file.write(self._ending.piece(audio))
+                    patches = audio.patches
+            await file.write(self._ending.end())
+            length = await file.tell()
+            for offset, data in patches:
+                await file.seek(offset)
+                await file.write(data)
+            await file.seek(0)
+            await self._start(send, (b"content-length", str(length).encode()))
+            while block := await file.read(BLOCK_BYTES):
+                await self._send_block(send, block, more=True)
+        await self._send_block(send, b"", more=False)
+
+    async def _start(self, send: Send, *extra: tuple[bytes, bytes]) -> None:
+        queued_ms = str(round(self._run.queued_s * 1000)).encode()
+        headers = [*self.raw_headers, (b"x-queue-ms", queued_ms), *extra]
+        await send({"type": "http.response.start", "status": self.status_code, "headers": headers})
+
+    async def _send_block(self, send: Send, block: bytes, *, more: bool) -> None:
+        async with asyncio.timeout(self._delivery.send_timeout_s):
+            await send({"type": "http.response.body", "body": block, "more_body": more})
+
+
+class Listener:
+    """Somebody who plays the answer as it comes: how long until they run dry?"""
+
+    def __init__(self, *, whole: bool) -> None:
+        self._whole = whole
+        self._heard_s = 0.0
+        self._since: float | None = None
+
+    def heard(self, audio: Audio) -> None:
+        self._since = self._since or time.monotonic()
+        self._heard_s += audio.duration_s
+
+    def patience_s(self) -> float:
+        if self._whole:
+            return float("inf")
+        if self._since is None:
+            return 0.0
+        return self._heard_s - (time.monotonic() - self._since)
+
+
+async def _hangup(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _stop(*tasks: asyncio.Task[None]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,39 @@
+"""The same server on Modal: `modal deploy modal_app.py`. No logic of its own."""
+
+import subprocess
+import sys
+
+import modal
+
+PORT = 8880
+SETTINGS = {
+    "CHORUS_SERVER__HOST": "0.0.0.0",
+    "CHORUS_SERVER__PORT": str(PORT),
+    "CHORUS_SERVER__LOG": "json",
+    # Modal's notice before it takes a container away is 30 seconds.
+    "CHORUS_SERVER__GRACE_S": "25",
+    "CHORUS_MODELS_DIR": "/models",
+}
+
+image = (
+    modal.Image.debian_slim(python_version="3.12")
+    .pip_install_from_pyproject("pyproject.toml")
+    .env(SETTINGS)
+    .add_local_python_source("api", "workers")
+)
+app = modal.App("chorus", image=image)
+
+
+@app.function(
+    volumes={"/models": modal.Volume.from_name("chorus-models", create_if_missing=True)},
+    min_containers=0,
+    buffer_containers=1,
+    scaledown_window=180,
+    timeout=600,
+)
+@modal.concurrent(max_inputs=32, target_inputs=16)
+# Only callers with a Modal proxy token get this far: a public address would start paid machines for anybody.
+@modal.web_server(PORT, startup_timeout=120, requires_proxy_auth=True)
+def serve() -> None:
+    """Chorus, as `chorus serve` starts it anywhere."""
+    subprocess.Popen([sys.executable, "-m", "workers.serve"])

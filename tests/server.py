@@ -1,0 +1,90 @@
+"""A real server for tests: `chorus serve` with its Gunicorn and its workers, on a port of its own."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+
+import httpx
+
+ROOT = Path(__file__).parents[1]
+BOOT_DEADLINE_S = 30
+
+
+class Server:
+    """`with Server(ENGINE="tone") as server:` runs one; names are settings without their prefix."""
+
+    def __init__(self, **settings: object) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._environment = environment(SERVER__PORT=self.port, **{"SERVER__WORKERS": 1, **settings})
+
+    def __enter__(self) -> "Server":
+        # A file, not a pipe: a pipe nobody reads fills up, and then the server waits.
+        self._output = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "workers.serve"],
+            cwd=ROOT,
+            env=self._environment,
+            stdout=self._output,
+            stderr=subprocess.STDOUT,
+        )
+        self._wait_until_ready()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+        self._output.close()
+
+    def stop(self) -> int:
+        """Ask for an orderly stop; the exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=20)
+
+    @property
+    def log(self) -> str:
+        """What the server has printed so far."""
+        self._output.seek(0)
+        return self._output.read()
+
+    def client(self, **options: object) -> httpx.Client:
+        return httpx.Client(base_url=self.url, timeout=30, **options)  # type: ignore[arg-type]
+
+    def speech(self, **fields: object) -> httpx.Response:
+        """One speech request, with what every request needs."""
+        body = {"input": "Hello there.", "voice": "alloy", **fields}
+        return httpx.post(f"{self.url}/v1/audio/speech", json=body, timeout=30)
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + BOOT_DEADLINE_S
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise RuntimeError(f"the server ended at start:\n{self.log}")
+            try:
+                if httpx.get(f"{self.url}/ready", timeout=5).status_code == 200:
+                    return
+            except httpx.TransportError:
+                time.sleep(0.05)
+        self.process.kill()
+        raise RuntimeError(f"the server was not ready in time:\n{self.log}")
+
+
+def environment(**settings: object) -> dict[str, str]:
+    """This process's environment with these settings and no others."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CHORUS_")}
+    return kept | {f"CHORUS_{name}": str(value) for name, value in settings.items()}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,44 @@
+"""Gunicorn's settings, read from Chorus's own, and what its master does when a worker cannot boot."""
+
+import math
+import os
+
+from gunicorn.arbiter import Arbiter
+from gunicorn.errors import HaltServer
+
+from api import settings
+from workers.kinship import die_with_parent
+from workers.web import ChorusWorker
+
+MOST_FAILED_BOOTS = 3
+BOOT_LOOP_EXIT_CODE = 3
+
+_settings = settings.load()
+_failed_boots = 0
+
+wsgi_app = "api.main:create_app()"
+proc_name = "chorus"
+worker_class = "workers.web.ChorusWorker"
+bind = f"{_settings.server.host}:{_settings.server.port}"
+workers = _settings.server.worker_count()
+# The heartbeat of a worker whose loop is blocked stops; this long after, the worker is replaced.
+timeout = 60
+graceful_timeout = math.ceil(_settings.server.grace_s)
+# Longer than the keep-alive of the proxies in front, so that it is they who close an idle connection.
+keepalive = 75
+# Heartbeat files: a disk that stalls must not look like a worker that hangs.
+worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None
+control_socket_disable = True
+loglevel = "warning"
+
+
+def post_fork(server: Arbiter, worker: ChorusWorker) -> None:  # noqa: ARG001 - Gunicorn calls it by position
+    die_with_parent(worker.ppid)
+
+
+def child_exit(server: Arbiter, worker: ChorusWorker) -> None:  # noqa: ARG001
+    """Count the boots that failed in a row: a server that cannot start must say so, not try for ever."""
+    global _failed_boots  # noqa: PLW0603 - the master is one process, and this is its only memory
+    _failed_boots = 0 if worker.has_served else _failed_boots + 1
+    if _failed_boots >= MOST_FAILED_BOOTS:
+        raise HaltServer(f"{_failed_boots} workers in a row could not start.", BOOT_LOOP_EXIT_CODE)

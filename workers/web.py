@@ -1,0 +1,46 @@
+"""The worker: one process, one event loop, one copy of the model."""
+
+import mmap
+import sys
+from typing import Any
+
+from uvicorn_worker import UvicornWorker
+
+from api.errors import EngineUnavailable
+
+
+class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships no types
+    """Uvicorn under Gunicorn, on httptools and uvloop.
+
+    A worker that cannot load its engine exits with a code of its own: Gunicorn halts everything at its first
+    exit code 3, and one failed boot among many is no reason to.
+    """
+
+    CONFIG_KWARGS: dict[str, Any] = {  # noqa: RUF012 - the name and form are uvicorn-worker's
+        "http": "httptools",
+        "loop": "uvloop",
+        "lifespan": "on",
+        "server_header": False,
+        "access_log": False,
+    }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.config.timeout_graceful_shutdown = self.cfg.graceful_timeout
+        # One byte that both sides of the fork see: the master learns from it which workers ever got to work.
+        self._mark = mmap.mmap(-1, 1)
+
+    @property
+    def has_served(self) -> bool:
+        return self._mark[0] == 1
+
+    async def callback_notify(self) -> None:
+        """The heartbeat; uvicorn sends the first one when it starts to take connections."""
+        self._mark[0] = 1
+        await super().callback_notify()
+
+    async def _serve(self) -> None:
+        try:
+            await super()._serve()
+        except SystemExit as stop:
+            sys.exit(EngineUnavailable.exit_code if stop.code else 0)
