@@ -34,7 +34,11 @@ class Server:
             stdout=self._output,
             stderr=subprocess.STDOUT,
         )
-        self._wait_until_ready()
+        try:
+            self._wait_until_ready()
+        except RuntimeError:
+            self._output.close()
+            raise
         return self
 
     def __exit__(
@@ -74,6 +78,7 @@ class Server:
             except httpx.TransportError:
                 time.sleep(0.05)
         self.process.kill()
+        self.process.wait()
         raise RuntimeError(f"the server was not ready in time:\n{self.log}")
 
 

@@ -31,7 +31,7 @@ class ToneEngine(Engine):
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         self._gpu = Gpu(settings.tone.speed)
-        self._requests = itertools.count(1)
+        self._requests = itertools.count()
 
     async def start(self) -> None:
         self.card = Card(

@@ -15,7 +15,8 @@ class Fault:
 
     @classmethod
     def for_request(cls, settings: Tone, number: int) -> "Fault":
-        return cls(settings.fault if number % settings.fault_every == 0 else "none")
+        # Number 0 is the worker's warm-up sentence: a server must start before it can fail.
+        return cls(settings.fault if number and number % settings.fault_every == 0 else "none")
 
     async def meet(self, made_s: float, total_s: float, next_s: float = 0.0) -> None:
         """Called before each chunk and at the end: what has been made of the whole, and what comes next."""
