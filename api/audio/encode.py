@@ -34,7 +34,7 @@ class Encoder:
         self, kind: Format, source_hz: int, target_hz: int, *, volume: float = 1.0, whole: bool = False
     ) -> None:
         self._source_hz = source_hz
-        self._holds_nothing = not kind.empty
+        self._owes_a_sample = not kind.empty
         self._gain = Gain(volume)
         self._resampler = Resampler(source_hz, target_hz)
         self._codec = kind.open(target_hz, whole=whole)
@@ -52,7 +52,7 @@ class Encoder:
         """The rest of the sound, whatever was still held back on its way, and the encoder closed."""
         with self._working():
             data = self._encode(self._resampler.flush())
-            if self._holds_nothing:
+            if self._owes_a_sample:
                 data += self._encode(SILENCE)
             tail = self._codec.finish()
             self._closed = True
@@ -70,7 +70,7 @@ class Encoder:
     def _encode(self, samples: Samples) -> bytes:
         if not len(samples):
             return b""
-        self._holds_nothing = False
+        self._owes_a_sample = False
         return self._codec.encode(samples)
 
     @contextmanager

@@ -57,7 +57,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         row.name: row
         for row in (
-            Format("mp3", "audio/mpeg", partial(Mp3, quality=5), bit_rate=128_000),
+            Format("mp3", "audio/mpeg", partial(Mp3, quality=7), bit_rate=128_000),
             Format("opus", "audio/opus", ogg_opus, bit_rate=64_000, rates_hz=OPUS_RATES_HZ),
             Format("aac", "audio/aac", adts_aac, bit_rate=96_000),
             Format("flac", "audio/flac", flac),

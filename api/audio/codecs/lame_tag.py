@@ -19,10 +19,8 @@ BIT_RATES_KBPS = {
 MPEG1_RATES_HZ = (44_100, 48_000, 32_000)
 RATE_DIVISORS = {3: 1, 2: 2, 0: 4}  # by the header's version bits: MPEG 1, 2, 2.5
 
-HAS_FRAMES, HAS_BYTES, HAS_TOC = 1, 2, 4
+HAS_FRAMES, HAS_BYTES, HAS_TOC, HAS_QUALITY = 1, 2, 4, 8
 CONSTANT_BIT_RATE = 1
-MONO = 0 << 2
-"""Stereo mode, in the miscellaneous byte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +67,15 @@ def lame_tag(header: FrameHeader, *, samples: int, file_bytes: int) -> bytes:
     audio_bytes = file_bytes - header.frame_bytes
     frames = round(audio_bytes * 8 * header.rate_hz / (header.bit_rate_kbps * 1000 * header.samples))
     padding = frames * header.samples - ENCODER_DELAY - samples
-    info = struct.pack(">4sIII", b"Info", HAS_FRAMES | HAS_BYTES | HAS_TOC, frames, file_bytes)
+    contents = HAS_FRAMES | HAS_BYTES | HAS_TOC | HAS_QUALITY
+    info = struct.pack(">4sIII", b"Info", contents, frames, file_bytes)
     info += bytes(256 * percent // 100 for percent in range(100))
     lame = struct.pack(
-        ">9sBB8xBB3sBBHI2x",
+        ">4x9sBx8xxB3s4xI2x",  # left at 0: quality, lowpass, loudness, flags, stereo mode, preset, the sound's CRC
         VERSION,
         CONSTANT_BIT_RATE,
-        0,  # lowpass: not said
-        0,  # encoding flags
         header.bit_rate_kbps,
         (ENCODER_DELAY << 12 | padding).to_bytes(3, "big"),
-        MONO,
-        0,  # gain
-        0,  # preset
         file_bytes,
     )
     frame = header.bits.ljust(header.tag_at, b"\0") + info + lame
@@ -89,7 +83,7 @@ def lame_tag(header: FrameHeader, *, samples: int, file_bytes: int) -> bytes:
 
 
 def crc16(data: bytes) -> int:
-    """CRC-16/ARC, as LAME signs its tag."""
+    """CRC-16/ARC, with which LAME signs its tag."""
     crc = 0
     for byte in data:
         crc ^= byte
