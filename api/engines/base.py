@@ -92,8 +92,9 @@ class Engine(ABC):
         known_as = OPENAI.get(speech.voice, speech.voice)
         voice = self.own_voice(speech.voice) or self.own_voice(known_as)
         if voice is None and known_as in KOKORO:
-            language, gender, nth = role_of(known_as)
-            voice = self.cast(find_language(language, self.card.languages), gender, nth)
+            role_language, gender, nth = role_of(known_as)
+            language = find_language(role_language, self.card.languages)
+            voice = replace(self.cast(language, gender, nth), language=language)
         if voice is None:
             raise UnknownVoice("This voice is not known; GET /v1/audio/voices lists them.", param="voice")
         if speech.language:

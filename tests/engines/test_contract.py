@@ -1,0 +1,213 @@
+"""What every engine promises, asked of every engine in the registry."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+
+import numpy as np
+import pytest
+
+from api import text
+from api.engines.base import Engine
+from api.engines.registry import ENGINES, engine_class
+from api.engines.voices import KOKORO, OPENAI
+from api.errors import InvalidRequest, UnknownVoice, UnsupportedParameter
+from api.settings import Settings
+from api.types import Capability, Chunk, Plan, Run, Samples, Speech, Timing
+
+TEXT = "The quick brown fox jumps over the lazy dog. It costs $5 today."
+# How a request looks that needs a capability.
+NEEDS: dict[Capability, dict[str, object]] = {
+    Capability.SPEED: {"speed": 2.0},
+    Capability.PITCH: {"pitch": 1.5},
+    Capability.INSTRUCTIONS: {"instructions": "cheerfully"},
+    Capability.SEED: {"seed": 7},
+    Capability.TIMESTAMPS: {"words": True},
+}
+
+
+@pytest.fixture(params=sorted(ENGINES))
+async def engine(request: pytest.FixtureRequest) -> AsyncIterator[Engine]:
+    kind = engine_class(request.param)
+    settings = Settings(engine=request.param)
+    if lack := kind.missing(settings):
+        pytest.skip(lack)
+    engine = kind(settings)
+    await engine.start()
+    yield engine
+    await engine.stop()
+
+
+def speech(**fields: object) -> Speech:
+    return Speech(**{"text": TEXT, "voice": "alloy", **fields})  # type: ignore[arg-type]
+
+
+def plan_for(engine: Engine, asked: Speech) -> Plan:
+    return text.plan(asked, engine.voice(asked).language, engine.card.limits, engine.measure)
+
+
+async def chunks_of(engine: Engine, asked: Speech) -> list[Chunk]:
+    run = Run(id="test", seed=asked.seed)
+    return [chunk async for chunk in engine.stream(plan_for(engine, asked), engine.voice(asked), run)]
+
+
+def samples_of(chunks: list[Chunk]) -> Samples:
+    return np.concatenate([chunk.pcm.samples for chunk in chunks])
+
+
+def timings_of(chunks: list[Chunk]) -> list[Timing]:
+    return [timing for chunk in chunks for timing in chunk.timings]
+
+
+async def sound_of(engine: Engine, asked: Speech) -> Samples:
+    return samples_of(await chunks_of(engine, asked))
+
+
+class TestSound:
+    async def test_is_heard_and_as_long_as_its_text(self, engine: Engine) -> None:
+        short = await sound_of(engine, speech(text="Hello."))
+        long = await sound_of(engine, speech(text=TEXT))
+        rate_hz = engine.card.sample_rate_hz
+        assert np.abs(long).max() > 1000
+        assert 2 * len(short) < len(long)
+        assert 2 < len(long) / rate_hz < 12
+
+    async def test_comes_in_chunks_at_the_declared_rate(self, engine: Engine) -> None:
+        chunks = await chunks_of(engine, speech())
+        assert len(chunks) > 1
+        assert {chunk.pcm.rate_hz for chunk in chunks} == {engine.card.sample_rate_hz}
+        assert {chunk.pcm.samples.dtype for chunk in chunks} == {np.dtype(np.int16)}
+
+    async def test_is_the_same_each_time(self, engine: Engine) -> None:
+        first = await sound_of(engine, speech())
+        await sound_of(engine, speech(text="Something else altogether.", voice="onyx"))
+        assert np.array_equal(first, await sound_of(engine, speech()))
+
+    async def test_does_not_depend_on_what_else_is_spoken(self, engine: Engine) -> None:
+        alone = await sound_of(engine, speech())
+        crowd = [speech(text=f"{TEXT} Number {n}.", voice=voice) for n, voice in enumerate(OPENAI)]
+        together = await asyncio.gather(*(sound_of(engine, one) for one in (speech(), *crowd)))
+        assert np.array_equal(alone, together[0])
+
+    async def test_has_no_click_where_segments_meet(self, engine: Engine) -> None:
+        edges = [
+            samples[edge]
+            for sentence in ("One sentence here.", "Another one there.", "And a third, longer than those.")
+            for samples in [await sound_of(engine, speech(text=sentence))]
+            for edge in (0, -1)
+        ]
+        assert max(abs(int(edge)) for edge in edges) < 400
+
+    async def test_keeps_the_pauses_of_the_plan(self, engine: Engine) -> None:
+        plain = await sound_of(engine, speech(text="First.\n\nSecond."))
+        paused = await sound_of(engine, speech(text="First. [pause:1.5s] Second. [pause:0.5s]"))
+        assert abs(len(paused) - len(plain) - 2 * engine.card.sample_rate_hz) < engine.card.sample_rate_hz / 2
+        assert not paused[-engine.card.sample_rate_hz // 2 :].any()
+
+
+class TestVoices:
+    async def test_every_known_name_has_a_voice(self, engine: Engine) -> None:
+        names = [*OPENAI, *KOKORO, *engine.card.voices]
+        voices = [engine.voice(speech(voice=name)) for name in names]
+        assert all(voice.language in engine.card.languages for voice in voices)
+
+    async def test_a_voice_of_another_name_is_unknown(self, engine: Engine) -> None:
+        for name in ("nobody", "af_nobody", "af_heart\n", "../alloy", "", "ALLOY "):
+            with pytest.raises(UnknownVoice):
+                engine.voice(speech(voice=name))
+
+    async def test_women_and_men_sound_different(self, engine: Engine) -> None:
+        she, he = [await sound_of(engine, speech(voice=name)) for name in ("af_heart", "am_adam")]
+        assert not np.array_equal(she[: len(he)], he[: len(she)])
+
+    async def test_speaks_the_language_asked_for(self, engine: Engine) -> None:
+        assert engine.voice(speech(language="fr")).language.startswith("fr")
+        assert engine.voice(speech(language="b")).language == "en-gb"
+        assert engine.voice(speech(voice="ff_siwis")).language.startswith("fr")
+        assert len(await sound_of(engine, speech(text="Bonjour tout le monde.", language="fr-fr")))
+
+    async def test_a_language_nobody_speaks_is_refused(self, engine: Engine) -> None:
+        for language in ("xx", "klingon", "en us", "../en", "-"):
+            with pytest.raises(InvalidRequest):
+                engine.voice(speech(language=language))
+
+
+class TestCapabilities:
+    @pytest.mark.parametrize("capability", NEEDS)
+    async def test_what_it_cannot_do_is_refused(self, engine: Engine, capability: Capability) -> None:
+        asked = speech(**NEEDS[capability])
+        if capability in engine.card.capabilities:
+            assert len(await sound_of(engine, asked))
+        else:
+            with pytest.raises(UnsupportedParameter) as refused:
+                engine.voice(asked)
+            assert refused.value.param == next(iter(NEEDS[capability]))
+
+    async def test_speed_changes_the_length(self, engine: Engine) -> None:
+        if Capability.SPEED not in engine.card.capabilities:
+            pytest.skip("no speed")
+        lengths = {speed: len(await sound_of(engine, speech(speed=speed))) for speed in (0.25, 0.5, 1.0, 2.0, 4.0)}
+        for speed, length in lengths.items():
+            assert length * speed == pytest.approx(lengths[1.0], rel=0.25)
+
+    async def test_words_are_timed_in_the_callers_own_words(self, engine: Engine) -> None:
+        if Capability.TIMESTAMPS not in engine.card.capabilities:
+            pytest.skip("no timestamps")
+        asked = speech(text="It costs **$5** today. [pause:1s] Dr. Smith paid.", words=True)
+        chunks = await chunks_of(engine, asked)
+        timings = timings_of(chunks)
+        length_s = len(samples_of(chunks)) / engine.card.sample_rate_hz
+        heard = [timing.word.strip(".*") for timing in timings]
+        assert heard == ["It", "costs", "$5", "today", "Dr", "Smith", "paid"]
+        assert all(0 <= t.start_s <= t.end_s <= length_s + 0.01 for t in timings)
+        assert all(a.end_s <= b.start_s + 0.02 for a, b in zip(timings, timings[1:], strict=False))
+        assert timings[4].start_s - timings[3].start_s > 1.0
+        assert all(asked.text[t.source.start : t.source.end] == t.word for t in timings)
+
+
+class TestConduct:
+    async def test_closing_the_stream_stops_the_work(self, engine: Engine) -> None:
+        asked, run = speech(text=TEXT * 20), Run(id="test")
+        stream = engine.stream(plan_for(engine, asked), engine.voice(asked), run)
+        await anext(stream)
+        await stream.aclose()
+        assert run.cancelled
+        started = time.monotonic()
+        assert len(await sound_of(engine, speech(text="Hello.")))
+        assert time.monotonic() - started < 1.0
+
+    async def test_cancelling_the_run_ends_the_stream_within_a_chunk(self, engine: Engine) -> None:
+        asked, run = speech(text=TEXT * 20), Run(id="test")
+        stream = engine.stream(plan_for(engine, asked), engine.voice(asked), run)
+        await anext(stream)
+        run.cancelled = True
+        rest = [chunk async for chunk in stream]
+        assert sum(chunk.pcm.duration_s for chunk in rest) < 3.0
+
+    async def test_the_event_loop_stays_free(self, engine: Engine) -> None:
+        worst_s = await longest_gap_s(lambda: sound_of(engine, speech(text=TEXT * 10)))
+        assert worst_s < 0.1
+
+    async def test_segments_can_be_measured_from_threads(self, engine: Engine) -> None:
+        sizes = await asyncio.gather(*(asyncio.to_thread(engine.measure, TEXT) for _ in range(8)))
+        assert set(sizes) == {engine.measure(TEXT)}
+
+    async def test_it_can_be_stopped_twice(self, engine: Engine) -> None:
+        await engine.stop()
+        await engine.stop()
+
+
+async def longest_gap_s(work: Callable[[], object]) -> float:
+    """The longest time the loop was not free while this ran."""
+    gaps = [0.0]
+
+    async def watch() -> None:
+        while True:
+            asked = time.monotonic()
+            await asyncio.sleep(0.001)
+            gaps.append(time.monotonic() - asked)
+
+    watcher = asyncio.create_task(watch())
+    await work()  # type: ignore[misc]
+    watcher.cancel()
+    return max(gaps)

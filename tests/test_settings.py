@@ -1,0 +1,94 @@
+"""Settings: one strict place, and a document that lists them all."""
+
+from pathlib import Path
+
+import pytest
+
+from api import settings
+from api.errors import SettingsInvalid
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "settings.md"
+
+
+@pytest.fixture(autouse=True)
+def nothing_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def refusal() -> str:
+    with pytest.raises(SettingsInvalid) as refused:
+        settings.load()
+    return str(refused.value)
+
+
+def test_the_defaults_serve_this_machine_alone() -> None:
+    chosen = settings.load()
+    assert (chosen.engine, chosen.server.host, chosen.server.port) == ("auto", "127.0.0.1", 8880)
+    assert (chosen.limits.input_chars, chosen.limits.body_bytes) == (4096, 262144)
+
+
+def test_the_environment_sets_sections(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHORUS_ENGINE", "tone")
+    monkeypatch.setenv("CHORUS_TONE__SPEED", "12.5")
+    chosen = settings.load()
+    assert (chosen.engine, chosen.tone.speed) == ("tone", 12.5)
+
+
+def test_a_dotenv_file_is_read_and_the_environment_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path(".env").write_text("CHORUS_SERVER__PORT=9001\nCHORUS_ENGINE=tone\nOTHER=1\n")
+    monkeypatch.setenv("CHORUS_ENGINE", "espeak")
+    chosen = settings.load()
+    assert (chosen.server.port, chosen.engine) == (9001, "espeak")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("CHORUS_SERVER__PROT", "CHORUS_SERVER__PORT"),
+        ("CHORUS_PORT", "CHORUS_SERVER__PORT"),
+        ("CHORUS_ENGIN", "CHORUS_ENGINE"),
+        ("CHORUS_TONE__SPED", "CHORUS_TONE__SPEED"),
+    ],
+)
+def test_an_unknown_name_is_refused_with_the_nearest(
+    monkeypatch: pytest.MonkeyPatch, name: str, meant: str
+) -> None:
+    monkeypatch.setenv(name, "1")
+    assert refusal() == f"{name} is not a setting. Did you mean {meant}?"
+
+
+def test_an_unknown_name_in_dotenv_is_refused_too() -> None:
+    Path(".env").write_text("CHORUS_SERVER__HOTS=0.0.0.0\n")
+    assert "CHORUS_SERVER__HOST" in refusal()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CHORUS_SERVER__PORT", "66000"),
+        ("CHORUS_SERVER__WORKERS", "many"),
+        ("CHORUS_SERVER__WORKERS", "0"),
+        ("CHORUS_TONE__FAULT", "explode"),
+        ("CHORUS_LIMITS__INPUT_CHARS", "-1"),
+    ],
+)
+def test_a_bad_value_is_refused_by_the_settings_name(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert refusal().startswith(f"{name}: ")
+
+
+def test_all_problems_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHORUS_SERVER__PORT", "x")
+    monkeypatch.setenv("CHORUS_SERVER__HOTS", "y")
+    assert len(refusal().splitlines()) == 2
+
+
+def test_every_setting_has_a_sentence() -> None:
+    assert all(field.description.endswith(".") for field in settings.environment_names().values())
+
+
+def test_every_setting_is_documented() -> None:
+    documented = DOCUMENT.read_text()
+    assert [name for name in settings.environment_names() if f"`{name}`" not in documented] == []
