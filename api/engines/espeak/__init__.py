@@ -3,8 +3,8 @@
     EspeakEngine (engine)  ->  Crew (crew)  ->  Speaker (speaker)  ~pipes~  helper  ->  Library (library)
 
 The engine orders segments, the crew gives each to the next free helper, and the helper alone touches native
-code: what crashes there costs one request. A helper loads `frames`, `prosody`, `stretch` and `library`, nothing else
-of Chorus, and so is ready in a few hundredths of a second; this door opens the engine only when it is asked for.
+code: what crashes there costs one request. A helper loads `frames`, `prosody`, `stretch` and `library` and nothing
+else of Chorus, so it is ready in a few hundredths of a second; this door opens the engine only when asked for it.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 from api.types import Voice
 
-# In the order they are given away. The language's own voice, which has no variant, is a man's.
-_WOMEN = "Annie f2 f3 Alicia f4 Andrea belinda linda f5 anika aunty steph f1 grandma"
-_MEN = "m3 Michael Andy m2 Alex m7 Lee adam Reed m1 Denis m4 m8"
+# In the order they are given away: clear voices first, neighbours unlike in pitch and timbre. The language's own
+# voice, which has no variant, is a man's.
+_WOMEN = "Annie f2 belinda f3 steph Alicia f4 linda f5 aunty grandma f1 Andrea anika"
+_MEN = "Michael m3 Reed Lee m7 rob adam Andy m1 quincy m4 Denis m8"
 _PARTS: Mapping[str, Sequence[str]] = {"female": _WOMEN.split(), "male": ["", *_MEN.split()]}
 
 

@@ -16,6 +16,7 @@ log = logging.getLogger(__name__)
 
 # espeak never frees the second dictionary that Chinese needs for its English words, 180 kB a segment.
 _SEGMENTS_PER_SPEAKER = 500
+_STOPPING = "The server is stopping."
 _FIRST_DELAY_S, _LONGEST_DELAY_S = 0.1, 5.0
 
 
@@ -67,6 +68,7 @@ class Crew:
         self._work = asyncio.Event()
         self._numbers = count()
         self._posts: list[asyncio.Task[None]] = []
+        self._stopped = False
 
     async def start(self) -> dict[str, Any]:
         """Hire everyone; returns the voices they have. Raises EngineUnavailable."""
@@ -79,10 +81,11 @@ class Crew:
         return speakers[0].ready
 
     async def stop(self) -> None:
+        self._stopped = True
         for post in self._posts:
             post.cancel()
         await asyncio.gather(*self._posts, return_exceptions=True)
-        self._fail_waiting("The server is stopping.")
+        self._fail_waiting(_STOPPING)
         await asyncio.gather(*(speaker.close() for speaker in self._speakers))
         self._speakers.clear()
 
@@ -92,6 +95,8 @@ class Crew:
 
     def ask(self, order: Order, run: Run, segment: int) -> Turn:
         turn = Turn(order, run, segment, next(self._numbers))
+        if self._stopped:
+            turn.end(EngineFailed(_STOPPING))
         self._waiting.append(turn)
         self._work.set()
         return turn
@@ -114,7 +119,7 @@ class Crew:
             try:
                 await self._speak(speaker, turn)
             except asyncio.CancelledError:
-                turn.end(EngineFailed("The server is stopping."))
+                turn.end(EngineFailed(_STOPPING))
                 raise
             except TimeoutError:
                 turn.end(EngineFailed(f"espeak was silent for {self._silence_s:g} s; it has been replaced."))
@@ -138,7 +143,7 @@ class Crew:
         return None
 
     async def _speak(self, speaker: Speaker, turn: Turn) -> None:
-        await speaker.say(frames.pack_order(turn.order))
+        await speaker.say(frames.pack_order(turn.order), self._silence_s)
         stopping = False
         while True:
             kind, body = await speaker.hear(self._silence_s)
@@ -150,7 +155,7 @@ class Crew:
                 turn.hear(body)
             elif not stopping:
                 stopping = True
-                await speaker.say(frames.pack(frames.CANCEL))
+                await speaker.say(frames.pack(frames.CANCEL), self._silence_s)
 
     async def _replacement(self, falls: int) -> Speaker:
         while True:
@@ -158,7 +163,7 @@ class Crew:
                 await asyncio.sleep(min(_LONGEST_DELAY_S, _FIRST_DELAY_S * 2**falls))
             try:
                 return await self._hire()
-            except (EngineUnavailable, OSError) as error:
+            except EngineUnavailable as error:
                 log.error("no espeak helper can be started: %s", error)
                 falls = max(falls, 1) + 1
                 if not self._speakers:

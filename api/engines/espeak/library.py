@@ -1,6 +1,7 @@
 """libespeak-ng by ctypes: its voices, and one text spoken."""
 
 import ctypes
+import os
 import re
 from _ctypes import dlclose
 from collections.abc import Callable, Iterator, Sequence
@@ -19,9 +20,10 @@ _RATE, _PITCH, _RANGE = 1, 3, 4
 _CHARS_UTF8, _ENDPAUSE = 0x1, 0x1000
 _EVENT_WORD = 1
 
-# Below U+0020 lie espeak's embedded commands, and UTF-8 cannot say a surrogate. Each becomes one space: positions
-# count.
+# Below U+0020 lie espeak's embedded commands, and UTF-8 cannot say a surrogate.
 _UNSPEAKABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f\ud800-\udfff]")
+# A hundred letters with dots and no space between overrun a buffer inside espeak.
+_ABBREVIATION = re.compile(r"(?:[^\W\d_]\.){20}")
 
 Hear = Callable[[Sequence[Onset], bytes], bool]
 """Given the words that begin and the sound; False stops the speech."""
@@ -65,6 +67,7 @@ class Library:
     """
 
     def __init__(self, library_path: str, data_path: str) -> None:
+        self._data_path = data_path
         self._native = ctypes.CDLL(library_path)
         rate_hz = self._native.espeak_Initialize(_SYNCHRONOUS, CHUNK_MS, data_path.encode(), 0)
         if rate_hz != RATE_HZ:
@@ -77,8 +80,8 @@ class Library:
         del self._native
 
     def languages(self) -> list[tuple[str, str, str]]:
-        """Code, identifier and name of each language."""
-        return list(self._list(None))
+        """Code, identifier and name of each language that can be spoken: the wheel lacks some dictionaries."""
+        return [language for language in self._list_languages() if self._has_dictionary(language[0])]
 
     def variants(self) -> list[tuple[str, str]]:
         """Name and gender of each variant, a timbre that any language can be spoken with."""
@@ -92,7 +95,7 @@ class Library:
             raise ValueError("espeak does not have this voice")
         for parameter, value in ((_RATE, manner.rate_wpm), (_PITCH, manner.pitch), (_RANGE, manner.pitch_range)):
             self._native.espeak_SetParameter(parameter, value, 0)
-        text = _UNSPEAKABLE.sub(" ", order.text).encode()
+        text = _speakable(order.text).encode()
         flags = _CHARS_UTF8 | (_ENDPAUSE if order.pause else 0)
         if manner.stretched:
             self._synthesize_stretched(text, flags, manner, hear)
@@ -126,9 +129,12 @@ class Library:
         self._native.espeak_Synth(text, len(text) + 1, 0, 1, 0, flags, None, None)
         return go_on
 
-    def _list(self, specification: Any) -> Iterator[tuple[str, str, str]]:
+    def _has_dictionary(self, code: str) -> bool:
+        return os.path.exists(f"{self._data_path}/{code.partition('-')[0]}_dict")
+
+    def _list_languages(self) -> Iterator[tuple[str, str, str]]:
         seen = set()
-        for voice in self._voices(specification):
+        for voice in self._voices(None):
             identifier = voice.identifier.decode()
             # `languages` is a priority, one byte, and the code. Two voices share `yue`: the second goes by its
             # file's name.
@@ -144,6 +150,12 @@ class Library:
             if not pointer:
                 return
             yield pointer.contents
+
+
+def _speakable(text: str) -> str:
+    """The text without what harms espeak, as long as before: word positions count characters."""
+    text = _UNSPEAKABLE.sub(" ", text)
+    return _ABBREVIATION.sub(lambda run: run[0][:-1] + " ", text)
 
 
 def _onsets(events: Any) -> Iterator[Onset]:

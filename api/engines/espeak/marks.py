@@ -64,9 +64,9 @@ class Ear:
     def _mark(self, limit: int) -> Mark | None:
         assert self._open is not None
         start = self._open.position
-        # espeak counts a word's length only up to 31, and less where one of its words is several of ours: a word
-        # reaches as far as the next.
-        end = start + len(self._text[start:limit].rstrip())
+        # espeak counts a word's length only up to 31, and less where several of its words are one of ours: a word
+        # reaches to the next, or to a space.
+        end = start + len(self._text[start:limit].split(maxsplit=1)[0])
         start_s = min(self._open.sample, self._samples) / self._rate_hz
         end_s = min(self._heard_until, self._samples) / self._rate_hz
         return Mark(Span(start, end), start_s, max(start_s, end_s))

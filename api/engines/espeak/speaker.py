@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -29,7 +30,10 @@ class Speaker:
         """A speaker that is ready, or EngineUnavailable."""
         command = (sys.executable, "-m", "api.engines.espeak.helper", str(os.getpid()), *library)
         pipe = asyncio.subprocess.PIPE
-        process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, cwd=_ROOT)
+        try:
+            process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, cwd=_ROOT)
+        except OSError as error:
+            raise EngineUnavailable(f"The espeak helper process cannot be started: {error}") from None
         speaker = cls(process)
         try:
             await speaker._say_hello()
@@ -46,11 +50,12 @@ class Speaker:
     def is_alive(self) -> bool:
         return self._process.returncode is None and not self.gone.done()
 
-    async def say(self, frame: bytes) -> None:
-        """Raises ConnectionError when the helper has gone."""
+    async def say(self, frame: bytes, patience_s: float) -> None:
+        """Raises TimeoutError, or ConnectionError when the helper has gone."""
         assert self._process.stdin is not None
         self._process.stdin.write(frame)
-        await self._process.stdin.drain()
+        async with asyncio.timeout(patience_s):
+            await self._process.stdin.drain()
 
     async def hear(self, patience_s: float) -> tuple[bytes, bytes]:
         """The helper's next frame. Raises TimeoutError, or EOFError when it has gone."""
@@ -70,8 +75,10 @@ class Speaker:
         await self.kill()
 
     async def kill(self) -> None:
-        with suppress(ProcessLookupError):
-            self._process.kill()
+        if self.is_alive:
+            # Not `self._process.kill()`: it looks whether the process has ended, and takes its end from asyncio.
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
         await self._reap()
 
     async def _reap(self) -> None:
