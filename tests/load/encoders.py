@@ -85,6 +85,7 @@ TABLES = {
         ),
         av("64k compression_level 5 voip", "opus", 64, compression_level="5", application="voip"),
         av("64k compression_level 5 constrained", "opus", 64, compression_level="5", vbr="constrained"),
+        *(av(f"{kbps}k", "opus", kbps) for kbps in (48, 32)),
         *(av(f"{kbps}k compression_level 5", "opus", kbps, compression_level="5") for kbps in (32, 48, 96, 128)),
     ],
     "aac": [
