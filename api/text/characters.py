@@ -24,6 +24,7 @@ _INVISIBLE = re.compile(
 )
 # Joiners shape letters in Arabic and Indic scripts and emoji; after other letters they only hide.
 _IDLE_JOINERS = re.compile("(?:^|(?<=[\x00-\u05ff]))[\u200c\u200d]+")
+_IDLE_SPACES = re.compile("(?<= ) +")
 _LIGATURES = re.compile("[\ufb00-\ufb06]")
 _PLAIN = re.compile("[\x00-\u02ff]*")
 
@@ -47,7 +48,7 @@ _ONE_FOR_ONE = _one_for_one()
 def clean(text: Traced) -> Traced:
     """The text in NFC with plain quotes, spaces and line ends, and without what cannot be heard."""
     text = text.sub(_LINE_ENDS, "\n").sub(_INVISIBLE, "").sub(_IDLE_JOINERS, "")
-    text = text.translated(_ONE_FOR_ONE)
+    text = text.translated(_ONE_FOR_ONE).sub(_IDLE_SPACES, "")
     text = text.sub(_LIGATURES, lambda match: unicodedata.normalize("NFKC", match.group()))
     return text.edited(_composed(text.text))
 

@@ -4,7 +4,7 @@ import re
 
 from api.text.traced import Edit, Traced
 
-_LINE_END = re.compile(r"[ ]*\n[\n ]*")
+_LINE_END = re.compile(r"(?<! )[ ]*\n[\n ]*")
 _STOPS = frozenset(".!?:;,…。！？；：，、।॥؟۔—–-")
 _CLOSERS = "\"')]}»”’」』）*_"
 # A line that was broken because it was full is about as long as a page is wide.

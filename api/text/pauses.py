@@ -20,7 +20,7 @@ class Pauses:
 
     def take(self, text: Traced) -> Traced:
         """Put a PAUSE where each tag stood, and remember how long it is."""
-        taken = text.sub(_TAG, lambda match: self._taken(match, text.starts[match.start()]))
+        taken = text.sub(_TAG, lambda match: self._taken(match, int(text.starts[match.start()])))
         if sum(self._us_at.values()) > TOTAL_S * 1_000_000:
             raise InvalidRequest(f"The pauses of one input may last {TOTAL_S} s in all.", param="input")
         return taken

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from api.errors import EmptyInput
 from api.text.characters import PAUSE, SENTENCE, clean
 from api.text.lines import unwrap
-from api.text.normalize import ANY_LANGUAGE, MASTER_SWITCH, rules_for
+from api.text.normalize import LAYOUT, MASTER_SWITCH, rules_for
 from api.text.pauses import Pauses
 from api.text.rule import Rule
 from api.text.segments import Segmenter
@@ -15,7 +15,7 @@ from api.text.traced import Traced
 from api.text.words import CallersWords, is_heard
 from api.types import Limits, Plan, Segment, Span, Speech
 
-_SPACES = re.compile(r" {2,}| (?=[\n\x1e])|(?<=[\n\x1e\x1f]) +")
+_IDLE_SPACES = re.compile(r"(?<=[\n\x1e\x1f]) +| +(?=[\n\x1e]| )")
 _BREAK = re.compile(r"[\n\x1e\x1f]")
 
 
@@ -26,11 +26,11 @@ def plan(speech: Speech, language: str, limits: Limits, measure: Callable[[str],
     """
     pauses = Pauses()
     text = pauses.take(clean(Traced(speech.text)))
-    text = _read(text, ANY_LANGUAGE, speech.rules_off)
+    text = _read(text, LAYOUT, speech.rules_off)
     text = mark(unwrap(text), language)
     text = _read(text, rules_for(language), speech.rules_off)
-    text = text.sub(_SPACES, lambda match: " " if len(match.group()) > 1 else "")
-    segments, pause_after_s = _segments(text, pauses, CallersWords(speech.text), (limits, measure))
+    text = text.sub(_IDLE_SPACES, "")
+    segments, pause_after_s = _segments(speech.text, text, pauses, (limits, measure))
     if not segments:
         raise EmptyInput("The input has nothing in it that can be spoken.", param="input")
     return Plan(segments, language, speech.speed, speech.pitch, speech.instructions, pause_after_s)
@@ -44,16 +44,17 @@ def _read(text: Traced, rules: Sequence[Rule], off: frozenset[str]) -> Traced:
 
 
 def _segments(
-    text: Traced, pauses: Pauses, words: CallersWords, fit: tuple[Limits, Callable[[str], int]]
+    source: str, text: Traced, pauses: Pauses, fit: tuple[Limits, Callable[[str], int]]
 ) -> tuple[tuple[Segment, ...], float]:
     """The segments, and the silence after the last one."""
     segments: list[Segment] = []
     spoken, stretches = _stretches(text)
     segmenter = Segmenter(spoken.text, *fit)
+    words = CallersWords(source, spoken)
     pause_s = 0.0
     for sentences, pause_after in stretches:
         for span in segmenter.cut(sentences, opening=not segments):
-            segment = _segment(spoken, span, words, pause_s)
+            segment = _segment(spoken.text, span, words, pause_s)
             if segment:
                 segments.append(segment)
                 pause_s = 0.0
@@ -77,7 +78,7 @@ def _stretches(text: Traced) -> tuple[Traced, list[tuple[list[Span], int | None]
         if is_heard(spoken.text[start:end]):
             sentences.append(Span(start, end))
         if match.group() == PAUSE:
-            stretches.append((sentences, text.starts[match.start()]))
+            stretches.append((sentences, int(text.starts[match.start()])))
             sentences = []
         start = end
     if is_heard(spoken.text[start:]):
@@ -85,10 +86,10 @@ def _stretches(text: Traced) -> tuple[Traced, list[tuple[list[Span], int | None]
     return spoken, [*stretches, (sentences, None)]
 
 
-def _segment(text: Traced, span: Span, words: CallersWords, pause_s: float) -> Segment | None:
+def _segment(text: str, span: Span, words: CallersWords, pause_s: float) -> Segment | None:
     """One segment, or None where nothing of it would be heard."""
-    raw = text.text[span.start : span.end]
+    raw = text[span.start : span.end]
     start, end = span.end - len(raw.lstrip()), span.start + len(raw.rstrip())
     if not is_heard(raw):
         return None
-    return Segment(raw.strip(), tuple(words.heard_in(text, start, end)), pause_s)
+    return Segment(raw.strip(), tuple(words.heard_in(start, end)), pause_s)

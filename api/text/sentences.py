@@ -13,8 +13,19 @@ _KNOWN_AS = {"cmn": "zh", "yue": "zh", "hak": "zh", "wuu": "zh", "nb": "no", "nn
 
 _LINE = re.compile("[^\n\x1e]++")
 _MAY_END = re.compile(r"[.!?][\s\S]|[^\x00-\u024f]")
+_AT_END = re.compile(r"[ ]*(?:[\n\x1e\x1f]|\Z)")
 # A full stop without a space after it belongs to a name or a number, whatever the library makes of it.
 _INSIDE_A_WORD = re.compile(r"[\x21-\u024f]\Z")
+# What the library takes for the end of an English sentence, and a reader does not.
+_GOES_ON = re.compile(
+    r"(?:^|[\s(\"'])(?:(?:Mr|Mrs|Ms|Dr|Prof|St|Mt|Ft|Gen|Sen|Rep|Gov|Capt|Lt|Col|Sgt|Rev|Hon|Pres|vs|e\.g|i\.e|cf"
+    r"|[Aa]pprox|[Vv]ol|[Ff]igs?|[Pp]p?|[Cc]h|[Ss]ec|[Nn]os?|[Ee]q|[0-9]{1,3})\.) \Z"
+)
+_INITIALS = re.compile(r"(?:[A-Z]\.){2,8} \Z")
+_STARTER = re.compile(
+    r"(?:The|This|That|These|Those|There|Then|It|He|She|We|They|You|I|In|On|At|And|But|So|If|When|While|What|Who|Why"
+    r"|How|His|Her|My|Our|Their|Its|As|For|After|Before|Now|No|Yes|Let|Both|One|Some|Many|Most|All)\b"
+)
 
 
 def base_language(language: str) -> str:
@@ -29,6 +40,11 @@ def mark(text: Traced, language: str) -> Traced:
     return text.edited(Edit(at, at, SENTENCE) for at in _beginnings(text.text, base))
 
 
+def ends_sentence(match: re.Match[str]) -> bool:
+    """Whether nothing but a mark follows the match."""
+    return _AT_END.match(match.string, match.end()) is not None
+
+
 def _beginnings(text: str, language: str) -> Iterator[int]:
     for line in _LINE.finditer(text):
         if not _MAY_END.search(line.group()):
@@ -37,6 +53,20 @@ def _beginnings(text: str, language: str) -> Iterator[int]:
         for sentence in sentencex.segment(language, line.group()):
             # The library may drop characters, so its sentences are looked for, not counted off.
             found = text.find(sentence, at, line.end())
-            if found > line.start() and not _INSIDE_A_WORD.search(text, found - 1, found):
+            if found < 0:
+                break
+            if found > line.start() and not _goes_on(text, found, language):
                 yield found
-            at = found + len(sentence) if found >= 0 else at
+            at = found + len(sentence)
+
+
+def _goes_on(text: str, at: int, language: str) -> bool:
+    """Whether the sentence before this place has not ended yet."""
+    before = text[max(0, at - 20) : at]
+    if _INSIDE_A_WORD.search(before):
+        return True
+    if language != "en":
+        return False
+    if _INITIALS.search(before):
+        return _STARTER.match(text, at) is None
+    return _GOES_ON.search(before) is not None and text[at].isalnum()

@@ -7,7 +7,7 @@ words that were read as one (`USD 50`) are one.
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from api.text.traced import Traced
@@ -23,42 +23,42 @@ def is_heard(text: str) -> bool:
 
 
 class CallersWords:
-    """The words of one caller's text."""
+    """The words of one caller's text, as they are found in the text that is spoken."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, spoken: Traced) -> None:
         self._source = source
-        self._ends = [match.end() for match in _WORD.finditer(source)]
+        self._spoken = spoken.text
+        self._starts: list[int] = spoken.starts.tolist()
+        self._ends: list[int] = spoken.ends.tolist()
+        self._word_ends = [match.end() for match in _WORD.finditer(source)]
 
-    def heard_in(self, text: Traced, start: int, end: int) -> Iterator[Word]:
-        """The words that the stretch of the spoken text reads; their spans count from the stretch's start."""
+    def heard_in(self, start: int, end: int) -> Iterator[Word]:
+        """The words that this stretch of the spoken text reads; their spans count from the stretch's start."""
         at = start
         while at < end:
-            if text.text[at].isspace() or text.starts[at] == text.ends[at]:
+            if self._spoken[at].isspace() or self._starts[at] == self._ends[at]:
                 at += 1
                 continue
-            after = self._end_of_word(text, at, end)
-            if word := self._word(text, Span(at, after), start):
-                yield word
+            after = self._end_of_word(at, end)
+            if is_heard(self._spoken[at:after]):
+                yield self._word(at, after, start)
             at = after
 
-    def _end_of_word(self, text: Traced, at: int, end: int) -> int:
+    def _end_of_word(self, start: int, end: int) -> int:
         """Where the spoken text passes on to another of the caller's words."""
-        after = at
-        while after < end:
-            reached = bisect_right(self._ends, text.ends[after] - 1)
-            limit = self._ends[reached] if reached < len(self._ends) else len(self._source)
-            following = text.index_of_source(limit, after, end)
-            if following >= end or text.ends[following - 1] <= limit:
-                return max(following, at + 1)
-            after = following - 1
-        return end
+        at = start
+        while True:
+            reached = bisect_right(self._word_ends, self._ends[at] - 1)
+            word_end = self._word_ends[reached] if reached < len(self._word_ends) else len(self._source)
+            following = bisect_left(self._starts, word_end, at + 1, end)
+            if following >= end or self._ends[following - 1] <= word_end:
+                return following
+            # The last reading spans several of the caller's words, which become one.
+            at = following - 1
 
-    def _word(self, text: Traced, found: Span, origin: int) -> Word | None:
-        heard = text.text[found.start : found.end]
-        if not is_heard(heard):
-            return None
-        source = Span(text.starts[found.start], text.ends[found.end - 1])
-        written = self._source[source.start : source.end]
-        source = Span(source.end - len(written.lstrip()), source.start + len(written.rstrip()))
-        spoken_end = found.start + len(heard.rstrip())
-        return Word(written.strip(), source, Span(found.start - origin, spoken_end - origin))
+    def _word(self, start: int, end: int, origin: int) -> Word:
+        source_start, source_end = self._starts[start], self._ends[end - 1]
+        written = self._source[source_start:source_end]
+        source = Span(source_end - len(written.lstrip()), source_start + len(written.rstrip()))
+        spoken_end = start + len(self._spoken[start:end].rstrip())
+        return Word(written.strip(), source, Span(start - origin, spoken_end - origin))

@@ -2,19 +2,62 @@
 
 from collections.abc import Sequence
 
+from api.text.normalize.abbreviations import ABBREVIATIONS, INITIALS
+from api.text.normalize.addresses import EMAILS, HANDLES, URLS
+from api.text.normalize.amounts import MONEY, PERCENT, SCALES
+from api.text.normalize.dates import DATES, YEARS
 from api.text.normalize.emoji import EMOJI
+from api.text.normalize.fractions import FRACTIONS
 from api.text.normalize.markup import HTML, MARKDOWN
+from api.text.normalize.numbers import NUMBERS, ORDINALS, RANGES, ROMAN, VERSIONS
+from api.text.normalize.phones import PHONES
+from api.text.normalize.symbols import OPERATORS, SYMBOLS
+from api.text.normalize.times import TIMES
+from api.text.normalize.units import UNITS
 from api.text.rule import Rule
 from api.text.sentences import base_language
 
 MASTER_SWITCH = "normalize"
 
-ANY_LANGUAGE: tuple[Rule, ...] = (HTML, MARKDOWN, EMOJI)
-ENGLISH: tuple[Rule, ...] = ()
+# What nobody wants to hear in any language.
+LAYOUT: tuple[Rule, ...] = (HTML, MARKDOWN, EMOJI)
 
-RULES: tuple[str, ...] = tuple(rule.name for rule in (*ANY_LANGUAGE, *ENGLISH))
+
+def _english(*, day_first: bool) -> tuple[Rule, ...]:
+    """What is most particular comes first: a date is taken before its numbers are."""
+    return (
+        EMAILS,  #         jo@example.com       jo at example dot com
+        URLS,  #           https://a.com/b      a dot com slash b
+        HANDLES,  #        #AllHands @jo        hashtag All Hands, at jo
+        PHONES,  #         555-1234             five five five, one two three four
+        DATES[day_first],  # 2024-01-15         January fifteenth, twenty twenty-four
+        VERSIONS,  #       v1.2.3               v one point two point three
+        RANGES,  #         9-5                  nine to five
+        TIMES,  #          10:30am              ten thirty A M
+        OPERATORS,  #      C++, 3 * 4           C plus plus, three times four
+        ROMAN,  #          Henry VIII           Henry the eighth
+        ABBREVIATIONS,  #  Dr. No, No. 5        Doctor No, Number five
+        INITIALS,  #       J. K., U.S.A.        J K, U S A
+        MONEY,  #          $3.50                three dollars and fifty cents
+        PERCENT,  #        50%                  fifty percent
+        UNITS,  #          5km                  five kilometers
+        SCALES,  #         2.5M                 two point five million
+        FRACTIONS,  #      3/4                  three quarters
+        ORDINALS,  #       22nd                 twenty-second
+        YEARS,  #          1984                 nineteen eighty-four
+        NUMBERS,  #        1,984                one thousand nine hundred eighty-four
+        SYMBOLS,  #        &                    and
+    )
+
+
+_AMERICAN, _BRITISH = _english(day_first=False), _english(day_first=True)
+_DAY_FIRST = ("en-gb", "en-au", "en-nz", "en-ie", "en-in", "en-za")
+
+RULES: tuple[str, ...] = tuple(rule.name for rule in (*LAYOUT, *_AMERICAN))
 
 
 def rules_for(language: str) -> Sequence[Rule]:
     """The rules on how a language is read; each works within one sentence."""
-    return ENGLISH if base_language(language) == "en" else ()
+    if base_language(language) != "en":
+        return ()
+    return _BRITISH if language.lower().replace("_", "-").startswith(_DAY_FIRST) else _AMERICAN

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from api.text.rule import Rule
-from api.text.traced import Edit, groups, signs
+from api.text.traced import Edit, groups
 
 _BLOCK = "p|br|div|li|tr|h[1-6]|blockquote|section|article|hr|pre|d[dt]|break"
 _INLINE = (
@@ -41,7 +41,7 @@ _BULLET = re.compile(r"^[ ]{0,99}[-*+•‣◦▪●][ ]++(?:\[[ xX]\][ ]++)?", 
 _ITEM = re.compile(r"^(?P<indent>[ ]{0,99})[0-9]{1,3}(?P<mark>[.)])(?=[ ])", re.MULTILINE)
 _TABLE_RULE = re.compile(r"^[ ]{0,3}\|?[ ]*+:?-+:?[ ]*+(?:\|[ ]*+(?::?-+:?[ ]*+)?)++$", re.MULTILINE)
 _TABLE_ROW = re.compile(r"^[ ]{0,3}\|[^\n]*$", re.MULTILINE)
-_BAR = re.compile(r"[ ]*+\|[ ]*+")
+_BAR = re.compile(r"[ ]*+\|(?=([ ]*+))")
 _DEFINITION = re.compile(r"^[ ]{0,3}\[[^\[\]\n]{1,200}\]:[ ]*+\S{1,2000}[^\n]{0,200}$", re.MULTILINE)
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]:?")
 _LINK = re.compile(
@@ -60,8 +60,8 @@ _ESCAPE = re.compile(r"(?P<slash>\\)[\\`*_{}\[\]()#+.!|>~-]")
 def _row(match: re.Match[str]) -> Iterator[Edit]:
     """Cells follow each other as the parts of a list."""
     for bar in _BAR.finditer(match.string, match.start(), match.end()):
-        outer = bar.start() == match.start() or bar.end() == match.end()
-        yield Edit(bar.start(), bar.end(), "\n" if outer else ", ")
+        outer = bar.start() == match.start() or bar.end(1) == match.end()
+        yield Edit(bar.start(), bar.end(), "\n" if outer else ",")
 
 
 def _item(match: re.Match[str]) -> Iterator[Edit]:
