@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from threading import Lock
 
 import numpy as np
 
-from api.audio.codecs.base import Tail
+from api.audio.codecs.base import Codec, Tail
 from api.audio.formats import Format, find_format
 from api.audio.gain import Gain
 from api.audio.resample import Resampler
@@ -37,7 +38,8 @@ class Encoder:
         self._owes_a_sample = not kind.empty
         self._gain = Gain(volume)
         self._resampler = Resampler(source_hz, target_hz)
-        self._codec = kind.open(target_hz, whole=whole)
+        self._open_codec = partial(kind.open, target_hz, whole=whole)
+        self._codec: Codec | None = None
         self._busy = Lock()
         self._closed = False
         self.light = kind.light and self._gain.idle and self._resampler.idle
@@ -54,7 +56,7 @@ class Encoder:
             data = self._encode(self._resampler.flush())
             if self._owes_a_sample:
                 data += self._encode(SILENCE)
-            tail = self._codec.finish()
+            tail = self._opened().finish()
             self._closed = True
         return Tail(data + tail.data, tail.patches)
 
@@ -63,7 +65,8 @@ class Encoder:
         self._closed = True
         if self._busy.acquire(blocking=False):
             try:
-                self._codec.close()
+                if self._codec is not None:
+                    self._codec.close()
             finally:
                 self._busy.release()
 
@@ -71,7 +74,13 @@ class Encoder:
         if not len(samples):
             return b""
         self._owes_a_sample = False
-        return self._codec.encode(samples)
+        return self._opened().encode(samples)
+
+    def _opened(self) -> Codec:
+        """The codec, from its first use on: a stream that waits for its turn holds none of a codec's memory."""
+        if self._codec is None:
+            self._codec = self._open_codec()
+        return self._codec
 
     @contextmanager
     def _working(self) -> Iterator[None]:

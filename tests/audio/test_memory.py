@@ -45,3 +45,11 @@ def test_a_thousand_streams_finished_or_abandoned_leave_nothing_behind() -> None
     before = resident_bytes()
     streams(170)
     assert resident_bytes() - before < 4 << 20
+
+
+def test_a_stream_that_waits_for_its_first_sound_holds_no_codec() -> None:
+    before = resident_bytes()
+    waiting = [open_encoder("flac", 24_000, 24_000) for _ in range(100)]
+    assert resident_bytes() - before < 4 << 20
+    for encoder in waiting:
+        encoder.close()
