@@ -64,7 +64,7 @@ def _composed(text: str) -> Iterator[Edit]:
         cluster = text[start:end]
         composed = unicodedata.normalize("NFC", cluster)
         if composed != cluster:
-            yield Edit(start, end, composed)
+            yield (start, end, composed)
         start = end
 
 

@@ -27,10 +27,10 @@ def _line_end(text: str, start: int, end: int, white: str) -> tuple[Edit, ...]:
     following = text[end : end + 1]
     last = text[max(0, start - 8) : start].rstrip(_CLOSERS)[-1:]
     if white.count("\n") == 1 and last not in _STOPS and (full or following.islower()):
-        return (Edit(start, end, " "),)
+        return ((start, end, " "),)
     if last.isalnum() and following:
-        return (Edit(start, start, _full_stop(last)), Edit(start, end, "\n"))
-    return (Edit(start, end, "\n"),)
+        return ((start, start, _full_stop(last)), (start, end, "\n"))
+    return ((start, end, "\n"),)
 
 
 def _full_stop(after: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import sentencex
 
 from api.text.characters import SENTENCE
-from api.text.traced import Edit, Traced
+from api.text.traced import Traced
 
 # Codes that engines use, where the library knows the language by another; it falls back by itself otherwise.
 _KNOWN_AS = {"cmn": "zh", "yue": "zh", "hak": "zh", "wuu": "zh", "nb": "no", "nn": "no", "fil": "tl", "iw": "he"}
@@ -37,7 +37,7 @@ def base_language(language: str) -> str:
 def mark(text: Traced, language: str) -> Traced:
     """Put a SENTENCE before every sentence but the first of its line."""
     base = base_language(language)
-    return text.edited(Edit(at, at, SENTENCE) for at in _beginnings(text.text, base))
+    return text.edited((at, at, SENTENCE) for at in _beginnings(text.text, base))
 
 
 def ends_sentence(match: re.Match[str]) -> bool:

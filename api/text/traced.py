@@ -2,19 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-
-class Edit(NamedTuple):
-    """Put `text` where `start` to `end` stood. The new characters inherit the old ones' source."""
-
-    start: int
-    end: int
-    text: str
-
+# Put the text where start to end stood; the new characters inherit the old ones' source. (A plain tuple: a
+# hundred thousand of them are made for a text of nothing but numbers.)
+Edit = tuple[int, int, str]
 
 # What a rule says of one match: nothing (leave it), its reading as a whole, or edits inside it. Edits keep
 # the caller's words apart, which a reading as a whole would melt into one.
@@ -88,7 +82,7 @@ def _edits(matches: Iterable[re.Match[str]], speak: Speak | str) -> Iterator[Edi
     for match in matches:
         reading = speak if isinstance(speak, str) else speak(match)
         if isinstance(reading, str):
-            yield Edit(match.start(), match.end(), reading)
+            yield (match.start(), match.end(), reading)
         elif reading is not None:
             yield from reading
 
@@ -98,7 +92,7 @@ def groups(match: re.Match[str], **readings: str) -> Iterator[Edit]:
     for name, reading in readings.items():
         start, end = match.span(name)
         if start >= 0:
-            yield Edit(start, end, reading)
+            yield (start, end, reading)
 
 
 def signs(match: re.Match[str], names: dict[str, str]) -> Iterator[Edit]:
@@ -106,4 +100,4 @@ def signs(match: re.Match[str], names: dict[str, str]) -> Iterator[Edit]:
     offset = match.start()
     for at, sign in enumerate(match.group()):
         if (name := names.get(sign)) is not None:
-            yield Edit(offset + at, offset + at + 1, name)
+            yield (offset + at, offset + at + 1, name)

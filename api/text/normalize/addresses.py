@@ -46,22 +46,22 @@ def _url(match: re.Match[str]) -> Iterator[Edit]:
     start, end = match.span("rest")
     yield from groups(match, scheme="")
     last = end - 1 if match.group().endswith("/") else end
-    yield from (edit for edit in signs(match, _SIGNS) if start <= edit.start < last)
+    yield from (edit for edit in signs(match, _SIGNS) if start <= edit[0] < last)
     if last < end:
-        yield Edit(last, end, "")
+        yield (last, end, "")
 
 
 def _domain(match: re.Match[str]) -> Iterator[Edit]:
     last = match.end() - match.group().endswith("/")
-    yield from (edit for edit in signs(match, _SIGNS) if edit.start < last)
+    yield from (edit for edit in signs(match, _SIGNS) if edit[0] < last)
     if last < match.end():
-        yield Edit(last, match.end(), "")
+        yield (last, match.end(), "")
 
 
 def _hashtag(match: re.Match[str]) -> Iterator[Edit]:
     yield from groups(match, sign="hashtag ")
     for border in _CAMEL.finditer(match.string, match.start(), match.end()):
-        yield Edit(border.start(), border.end(), " ")
+        yield (border.start(), border.end(), " ")
 
 
 EMAILS = Rule("emails", ((_EMAIL, lambda match: signs(match, _SIGNS)),))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from api.text.normalize.numerals import cardinal, quantity
 from api.text.rule import Rule
-from api.text.traced import Edit, groups
+from api.text.traced import Edit
 
 NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,40}+(?![0-9])|[0-9]++)(?:\.[0-9]++)?"
 _START = r"(?<![\w.,])"
@@ -63,20 +63,20 @@ def _money(match: re.Match[str]) -> Iterator[Edit]:
     minus = "minus " if "minus" in match.groupdict() and (match["minus"] or match["late_minus"]) else ""
     end = match.end("number")
     if match["long"]:
-        yield Edit(match.start(), end, minus + quantity(match["number"]))
-        yield Edit(match.start("gap"), match.end("gap"), " ")
-        yield Edit(*match.span("long"), f"{match['long']} {_currency(match)[1]}")
+        yield (match.start(), end, minus + quantity(match["number"]))
+        yield (match.start("gap"), match.end("gap"), " ")
+        yield (*match.span("long"), f"{match['long']} {_currency(match)[1]}")
         end = match.end("long")
     elif match["short"]:
         scale = _SCALES[match["short"].strip().lower()]
         end = match.end("short")
-        yield Edit(match.start(), end, f"{minus}{quantity(match['number'])} {scale} {_currency(match)[1]}")
+        yield (match.start(), end, f"{minus}{quantity(match['number'])} {scale} {_currency(match)[1]}")
     else:
-        yield Edit(match.start(), end, minus + _coins(match["number"], _currency(match)))
+        yield (match.start(), end, minus + _coins(match["number"], _currency(match)))
     if "per" in match.groupdict() and match["per"]:
-        yield Edit(*match.span("per"), " per ")
+        yield (*match.span("per"), " per ")
     elif end < match.end():
-        yield Edit(end, match.end(), "")
+        yield (end, match.end(), "")
 
 
 def _currency(match: re.Match[str]) -> tuple[str, str, str, str]:
@@ -110,9 +110,12 @@ MONEY = Rule(
 
 def counted(match: re.Match[str], one: str, many: str) -> Iterator[Edit]:
     """The groups `number` and `unit`, each read for itself."""
-    yield from groups(match, number=quantity(match["number"]))
-    space = " " if match.end("number") == match.start("unit") else ""
-    yield Edit(*match.span("unit"), space + (one if match["number"] == "1" else many))
+    number, name = match["number"], many
+    if number == "1":
+        name = one
+    yield (*match.span("number"), quantity(number))
+    glued = match.end("number") == match.start("unit")
+    yield (*match.span("unit"), f" {name}" if glued else name)
 
 
 _PERCENT = re.compile(rf"{_START}(?P<number>{NUMBER})[ ]?(?P<unit>%|‰)")

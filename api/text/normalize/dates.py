@@ -23,7 +23,8 @@ _DAY = r"(?P<day>3[01]|[12][0-9]|0?[1-9])(?P<suffix>st|nd|rd|th)?"
 _ISO = re.compile(r"(?<![\w.-])([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9]|-[0-9])(?P<t>T(?=[0-9]{2}:))?")
 _NUMERIC = re.compile(r"(?<![\w./-])([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})(?![\w/-]|\.[0-9])")
 _NO_YEAR = re.compile(
-    r"(?<!\w)(?:on|by|until|till|since|before|after|due|dated)[ ](?P<date>([0-9]{1,2})/([0-9]{1,2}))(?![\w/-]|\.[0-9])"
+    r"(?<!\w)(?:on|by|until|till|since|before|after|due|dated)[ ]"
+    r"(?P<date>([0-9]{1,2})/([0-9]{1,2}))(?![\w/-]|\.[0-9])"
 )
 _MONTH_DAY = re.compile(rf"(?<!\w){_MONTH}[ ]+{_DAY}(?![\w:%]|[.,/-][0-9])(?:,?[ ]+{_YEAR})?")
 _DAY_MONTH = re.compile(

@@ -57,8 +57,8 @@ def _character(match: re.Match[str]) -> str:
 
 
 def _mixed(match: re.Match[str]) -> Iterator[Edit]:
-    yield Edit(*match.span("whole"), cardinal(match["whole"]))
-    yield Edit(*match.span("part"), _added(match["part"]))
+    yield (*match.span("whole"), cardinal(match["whole"]))
+    yield (*match.span("part"), _added(match["part"]))
 
 
 FRACTIONS = Rule(

@@ -61,7 +61,7 @@ def _row(match: re.Match[str]) -> Iterator[Edit]:
     """Cells follow each other as the parts of a list."""
     for bar in _BAR.finditer(match.string, match.start(), match.end()):
         outer = bar.start() == match.start() or bar.end(1) == match.end()
-        yield Edit(bar.start(), bar.end(), "\n" if outer else ",")
+        yield (bar.start(), bar.end(), "\n" if outer else ",")
 
 
 def _item(match: re.Match[str]) -> Iterator[Edit]:

@@ -20,11 +20,11 @@ _RELEASE = re.compile(
 
 def _version(match: re.Match[str]) -> Iterator[Edit]:
     if match["v"]:
-        yield Edit(match.end("v"), match.end("v"), " ")
+        yield (match.end("v"), match.end("v"), " ")
     for part in re.finditer(r"[0-9]+|\.", match["parts"]):
         start = match.start("parts") + part.start()
         reading = " point " if part.group() == "." else cardinal(part.group())
-        yield Edit(start, start + len(part.group()), reading)
+        yield (start, start + len(part.group()), reading)
 
 
 VERSIONS = Rule("versions", ((_VERSION, _version), (_RELEASE, _version)))
@@ -41,7 +41,7 @@ def _chain(match: re.Match[str]) -> Iterator[Edit]:
     equation = match.string[match.end() : match.end() + 2].strip().startswith("=")
     name = " " if len(dashes) > 1 else " minus " if equation else " to "
     for dash in dashes:
-        yield Edit(dash.start(), dash.end(), name)
+        yield (dash.start(), dash.end(), name)
 
 
 RANGES = Rule("ranges", ((_CHAIN, _chain), (_SPACED_RANGE, lambda match: groups(match, dash="to"))))
@@ -89,7 +89,7 @@ _GLUED = re.compile(r"(?<=[^\W\d_])(?P<gap>)(?=[0-9])|(?<=[0-9])(?P<after>)(?=[^
 def _digits(match: re.Match[str]) -> Iterator[Edit]:
     """Digit by digit, each with its own source, so that an endless number can be cut anywhere."""
     for at, digit in enumerate(match.group(), match.start()):
-        yield Edit(at, at + 1, f" {quantity(digit)} ")
+        yield (at, at + 1, f" {quantity(digit)} ")
 
 
 NUMBERS = Rule(

@@ -29,11 +29,11 @@ def _dialled(match: re.Match[str]) -> Iterator[Edit]:
     for part in _PART.finditer(match.string, match.start(), match.end()):
         start, end = part.span()
         if part["plus"]:
-            yield Edit(start, end, "plus ")
+            yield (start, end, "plus ")
         elif part["digits"]:
-            yield Edit(start, end, one_by_one(part["digits"]) + ("," if part["more"] else ""))
+            yield (start, end, one_by_one(part["digits"]) + ("," if part["more"] else ""))
         else:
-            yield Edit(start, end, " ")
+            yield (start, end, " ")
 
 
 PHONES = Rule(

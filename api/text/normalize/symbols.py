@@ -21,7 +21,7 @@ _TRAILING_NAMES = {
 
 _KEYS = "|".join(re.escape(key) for key in sorted(_TRAILING_NAMES, key=len, reverse=True))
 _IDIOM = re.compile(rf"(?<![\w+#&/.])(?:{_KEYS})(?![\w+#&/])")
-_DECORATION = re.compile(r"([=+*#~_\-.<>$%&@^|/\\])\1{3,}+|([=+*#~_<>$%@^|/\\])\2{2}+(?!\2)")
+_DECORATION = re.compile(r"([=+*#~_\-.<>$%&@^|/\\])\1{3,}+|([=+*#~_<>$%@^|/\\])\2{2}+(?!\2)|[<>|/\\^~_*=#]{4,}+")
 _ELLIPSIS = re.compile(r"…+|(?<!\.)\.{3}(?!\.)")
 _DOUBLE_DASH = re.compile(r"(?<!-)-{2,3}(?!-)")
 _TIMES = re.compile(r"(?<=[0-9]) ?\* ?(?=[0-9(])")
@@ -36,6 +36,7 @@ _ARROW = re.compile(r"[ ]?(?:<?-+>|<-+|=>)[ ]?")
 _SLASH = re.compile(r"(?<=\w)/(?=\w)")
 _SILENT = re.compile(r"[\[\]{}|\\^~`*_™®℠†‡¶•·¦¬¨´¸ˆ˜<>/]+")
 _SIGN = re.compile("[" + re.escape("".join(_NAMED)) + "]")
+_APART = {sign: f" {name} " for sign, name in _NAMED.items()}
 
 OPERATORS = Rule(
     "operators",
@@ -60,7 +61,7 @@ SYMBOLS = Rule(
     (
         (_ARROW, ", "),
         (_SLASH, " slash "),
-        (_SIGN, lambda match: f" {_NAMED[match.group()]} "),
+        (_SIGN, lambda match: _APART[match.group()]),
         (_SILENT, " "),
     ),
 )

@@ -26,7 +26,7 @@ def _half(match: re.Match[str]) -> str:
 
 def _clock(match: re.Match[str]) -> Iterator[Edit]:
     start, end = match.start("hour"), match.end("second" if match["second"] else "minute")
-    yield Edit(start, end, _time(match))
+    yield (start, end, _time(match))
     yield from groups(match, zulu=" U T C")
     if match["half"]:
         yield from _half_edit(match)
@@ -51,12 +51,12 @@ def _seconds(digits: str) -> str:
 
 
 def _hour(match: re.Match[str]) -> Iterator[Edit]:
-    yield Edit(*match.span("hour"), cardinal(match["hour"].lstrip("0")))
+    yield (*match.span("hour"), cardinal(match["hour"].lstrip("0")))
     yield from _half_edit(match)
 
 
 def _half_edit(match: re.Match[str]) -> Iterator[Edit]:
-    yield Edit(match.start("half"), match.end(), ("" if match["gap"] else " ") + _half(match))
+    yield (match.start("half"), match.end(), ("" if match["gap"] else " ") + _half(match))
 
 
 TIMES = Rule(
