@@ -25,6 +25,7 @@ def create_app(given: Settings | None = None) -> FastAPI:
         try:
             await warm_up(rooms)
             app.state.rooms = rooms
+            logs.LOGGER.info("worker is ready: %s speaks", engine.card.name)
             yield
         finally:
             await rooms.close()

@@ -62,9 +62,9 @@ class Tone(Section):
         0, ge=0, description="Audio seconds a worker makes per second, all requests together; 0 is unlimited."
     )
     first_chunk_ms: float = Field(0, ge=0, description="Delay before a request's first chunk.")
-    fault: Literal["none", "fail_first", "fail_midway", "hang", "slow"] = Field(
+    fault: Literal["none", "fail_start", "fail_first", "fail_midway", "hang", "slow"] = Field(
         "none",
-        description="Injected fault: fail before the first chunk, fail midway, stop midway without a word, "
+        description="Injected fault: never load, fail before the first chunk, fail midway, stop midway without a word, "
         "or speak slower than anybody listens.",
     )
     fault_every: int = Field(1, ge=1, description="Only every nth request meets the fault.")

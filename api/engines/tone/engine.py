@@ -8,6 +8,7 @@ from api.engines.tone.faults import Fault
 from api.engines.tone.gpu import Gpu
 from api.engines.tone.sound import CHARS_PER_S, tone
 from api.engines.voices import KOKORO_LANGUAGES
+from api.errors import EngineUnavailable
 from api.settings import Settings
 from api.types import Capability, Limits, Mark, Plan, Run, Segment, Span, Voice
 
@@ -34,6 +35,8 @@ class ToneEngine(Engine):
         self._requests = itertools.count()
 
     async def start(self) -> None:
+        if self.settings.tone.fault == "fail_start":
+            raise EngineUnavailable("The tone engine did not load: an injected fault.")
         self.card = Card(
             name=self.name,
             sample_rate_hz=RATE_HZ,

@@ -1,0 +1,109 @@
+"""The life of a server: how it starts, how it refuses to, and how it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from tests.server import ROOT, Server, environment
+
+LONG = "All work and no play makes Jack a dull boy. " * 3
+
+
+def start_and_fail(**settings: object) -> subprocess.CompletedProcess[str]:
+    """A start that is refused: it ends by itself."""
+    command = [sys.executable, "-m", "workers.serve"]
+    return subprocess.run(
+        command, cwd=ROOT, env=environment(**settings), capture_output=True, text=True, timeout=30, check=False
+    )
+
+
+def family(server: Server) -> list[psutil.Process]:
+    parent = psutil.Process(server.process.pid)
+    return [parent, *parent.children(recursive=True)]
+
+
+class TestStart:
+    def test_says_what_it_serves(self, tone: Server) -> None:
+        assert f"http://localhost:{tone.port}" in tone.log
+        assert "engine   tone (by setting)" in tone.log
+
+    def test_auto_says_what_it_chose_and_so_does_ready(self) -> None:
+        with Server(ENGINE="auto") as server:
+            ready = httpx.get(f"{server.url}/ready").json()
+            assert (ready["engine"], ready["chosen_by"]) == ("espeak", "auto")
+            assert "engine   espeak (chosen by auto)" in server.log
+
+    def test_an_unknown_engine_is_refused_with_its_exit_code(self) -> None:
+        refused = start_and_fail(ENGINE="nope")
+        assert (refused.returncode, "auto, espeak, tone" in refused.stderr) == (70, True)
+
+    def test_wrong_settings_are_refused_with_their_exit_code(self) -> None:
+        refused = start_and_fail(SERVER__PROT=1)
+        assert (refused.returncode, "CHORUS_SERVER__PORT" in refused.stderr) == (78, True)
+
+    def test_three_failed_boots_end_the_server(self) -> None:
+        refused = start_and_fail(ENGINE="tone", TONE__FAULT="fail_start", SERVER__PORT=0)
+        assert refused.returncode == 3
+        assert refused.stderr.count("exited with code 70") == 3
+
+    @pytest.mark.parametrize("workers", [1, 3])
+    def test_runs_as_many_workers_as_asked_for(self, workers: int) -> None:
+        with Server(ENGINE="tone", SERVER__WORKERS=workers) as server:
+            deadline = time.monotonic() + 10
+            while server.log.count("worker is ready") < workers and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert len(family(server)) == 2 + workers
+
+
+class TestStop:
+    @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
+    def test_an_idle_server_stops_at_once(self, signum: signal.Signals) -> None:
+        with Server(ENGINE="tone") as server:
+            asked = time.monotonic()
+            server.process.send_signal(signum)
+            assert server.process.wait(timeout=10) == 0
+            assert time.monotonic() - asked < 5
+
+    def test_a_running_stream_is_finished_first(self) -> None:
+        with Server(ENGINE="tone", TONE__SPEED=5) as server:
+            whole = len(LONG) / 15 * 48_000
+            received: list[bytes] = []
+            reader = threading.Thread(
+                target=lambda: received.append(server.speech(input=LONG, response_format="pcm").content)
+            )
+            reader.start()
+            time.sleep(0.5)
+            assert server.stop() == 0
+            reader.join(10)
+            assert len(received[0]) == pytest.approx(whole, rel=0.05)
+
+    @pytest.mark.parametrize("killed", [0, 1], ids=["parent", "master"])
+    def test_nothing_outlives_a_kill(self, killed: int) -> None:
+        with Server(ENGINE="espeak", SERVER__WORKERS=2) as server:
+            relatives = family(server)
+            assert len(relatives) >= 5
+            os.kill(relatives[killed].pid, signal.SIGKILL)
+            _, alive = psutil.wait_procs(relatives, timeout=5)
+            assert alive == []
+
+    def test_a_killed_worker_is_replaced(self) -> None:
+        with Server(ENGINE="tone") as server:
+            worker = family(server)[-1]
+            worker.kill()
+            deadline = time.monotonic() + 10
+            while server.log.count("worker is ready") < 2 and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert server.speech().status_code == 200
+
+
+def test_the_compose_file_gives_the_server_longer_than_its_grace() -> None:
+    compose = Path(ROOT, "docker-compose.yml").read_text()
+    assert "stop_grace_period: 135s" in compose
