@@ -8,7 +8,7 @@ from api.audio import FORMATS, open_encoder
 from api.types import Pcm
 from tests.audio.sounds import speech
 
-WORD = Pcm(speech(24_000, 0.03), 24_000)
+WORD = Pcm(speech(24_000, 0.1), 24_000)
 
 
 @pytest.fixture
