@@ -33,7 +33,7 @@ bench: .venv/test.done
 	$(BIN)/python -m tests.load.encoders
 
 docs: .venv/test.done
-	$(BIN)/python -m docs.build
+	$(BIN)/python docs/build.py
 
 clean:
 	rm -rf .venv .bootstrap

@@ -50,7 +50,7 @@ def examine() -> Iterator[Finding]:
 def _python() -> Finding:
     state = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
     if sys.version_info >= (3, 13):
-        return Finding("python", state, "Some engines' packages stop at 3.12; espeak and tone run.")
+        return Finding("python", state, "Some engines' packages stop at 3.12.")
     return Finding("python", state)
 
 
@@ -94,7 +94,7 @@ def _redis() -> Finding:
 def _gpu() -> Finding:
     tool = shutil.which("nvidia-smi")
     if tool is None:
-        return Finding("gpu", "none found; espeak and tone need none")
+        return Finding("gpu", "none found; engines that need one will say so")
     query = [tool, "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
     answer = subprocess.run(query, capture_output=True, text=True, timeout=20, check=False)
     if answer.returncode:

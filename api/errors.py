@@ -56,50 +56,74 @@ class ChorusError(Exception):
 
 
 class InvalidRequest(ChorusError):
+    """A value is not what it may be."""
+
     status, code, type = 400, "invalid_value", "invalid_request_error"
 
 
 class InvalidJson(InvalidRequest):
+    """The body is not JSON, or not a JSON object."""
+
     code = "invalid_json"
 
 
 class MissingParameter(InvalidRequest):
+    """A field that every request needs is absent."""
+
     code = "missing_parameter"
 
 
 class UnsupportedParameter(InvalidRequest):
+    """The field asks for something that the loaded engine cannot do."""
+
     code = "unsupported_parameter"
 
 
 class EmptyInput(InvalidRequest):
+    """Nothing in the text can be spoken."""
+
     code = "empty_input"
 
 
 class InputTooLong(InvalidRequest):
+    """The text has more code points than `CHORUS_LIMITS__INPUT_CHARS`."""
+
     code = "input_too_long"
 
 
 class InputTooCostly(InvalidRequest):
+    """The text turns out far longer to speak than it looked."""
+
     code = "input_too_costly"
 
 
 class UnknownVoice(InvalidRequest):
+    """No voice has this name."""
+
     code = "unknown_voice"
 
 
 class InvalidApiKey(InvalidRequest):
+    """The API key is not one of the server's."""
+
     status, code = 401, "invalid_api_key"
 
 
 class NotFound(InvalidRequest):
+    """There is nothing at this address."""
+
     status, code = 404, "not_found"
 
 
 class ModelNotFound(NotFound):
+    """The model is not loaded; the message says which are."""
+
     code = "model_not_found"
 
 
 class MethodNotAllowed(InvalidRequest):
+    """The address does not take this method; `Allow` says which it takes."""
+
     status, code = 405, "method_not_allowed"
 
     def __init__(self, message: str, *, allow: str = "") -> None:
@@ -112,6 +136,8 @@ class MethodNotAllowed(InvalidRequest):
 
 
 class BodyTooLarge(InvalidRequest):
+    """The body has more bytes than `CHORUS_LIMITS__BODY_BYTES`."""
+
     status, code = 413, "body_too_large"
 
     @property
@@ -121,14 +147,20 @@ class BodyTooLarge(InvalidRequest):
 
 
 class UnsupportedMediaType(InvalidRequest):
+    """The body is not `application/json`, or is compressed."""
+
     status, code = 415, "unsupported_media_type"
 
 
 class EngineFailed(ChorusError):
+    """The engine failed on this request; others are not touched."""
+
     code = "engine_failed"
 
 
 class InternalError(ChorusError):
+    """Something failed that nobody foresaw; the log has it, by request id."""
+
     code = "internal_error"
 
 
@@ -150,18 +182,26 @@ class Unavailable(ChorusError):
 
 
 class QueueFull(Unavailable):
+    """All slots are taken and the queue is full."""
+
     code = "queue_full"
 
 
 class DeadlinePassed(Unavailable):
+    """The request waited for a slot as long as it may."""
+
     code = "deadline_passed"
 
 
 class Draining(Unavailable):
+    """The server is stopping."""
+
     code = "draining"
 
 
 class Starting(Unavailable):
+    """The engine is still loading."""
+
     code = "starting"
 
 
@@ -172,8 +212,12 @@ class StartRefused(Exception):
 
 
 class SettingsInvalid(StartRefused):
+    """A setting is unknown or has a wrong value."""
+
     exit_code = 78
 
 
 class EngineUnavailable(StartRefused):
+    """The engine asked for cannot load here."""
+
     exit_code = 70

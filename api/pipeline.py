@@ -5,10 +5,12 @@ one road, and none of them copies it.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import aclosing, closing
 from dataclasses import dataclass
+from functools import partial
+from typing import ParamSpec, TypeVar
 
 from api import text
 from api.admission import LocalGate, audio_seconds
@@ -16,6 +18,9 @@ from api.audio import Encoder, open_encoder
 from api.engines.base import Engine
 from api.errors import ModelNotFound
 from api.types import Audio, Chunk, Plan, Run, Speech, Voice
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # What OpenAI calls its models; each means the engine that is loaded.
 OPENAI_MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts", "gpt-4o-mini-tts-2025-12-15")
@@ -99,14 +104,14 @@ class Rooms:
         )
 
     async def encode(self, encoder: Encoder, chunk: Chunk) -> Audio:
-        loop = asyncio.get_running_loop()
-        data = (
-            encoder.feed(chunk.pcm)
-            if encoder.light
-            else await loop.run_in_executor(self.encoding, encoder.feed, chunk.pcm)
-        )
+        data = await self._beside_the_loop(encoder, encoder.feed, chunk.pcm)
         return Audio(data, chunk.pcm.duration_s, chunk.timings)
 
     async def finish(self, encoder: Encoder) -> Audio:
-        tail = await asyncio.get_running_loop().run_in_executor(self.encoding, encoder.finish)
+        tail = await self._beside_the_loop(encoder, encoder.finish)
         return Audio(tail.data, patches=tail.patches)
+
+    async def _beside_the_loop(self, encoder: Encoder, work: Callable[P, T], *args: P.args, **kw: P.kwargs) -> T:
+        if encoder.light:
+            return work(*args, **kw)  # a copy costs less than the way to a thread
+        return await asyncio.get_running_loop().run_in_executor(self.encoding, partial(work, *args, **kw))
