@@ -16,7 +16,8 @@ SENTENCE = "\x1f"
 # A mark may stack on a letter without end; Unicode's stream-safe form allows thirty.
 MARKS_AT_ONCE = 30
 
-_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028]")
+_PARAGRAPHS = re.compile("\u2029")
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
     "\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\ufff0-\ufffc\ufffe\uffff"
@@ -47,7 +48,7 @@ _ONE_FOR_ONE = _one_for_one()
 
 def clean(text: Traced) -> Traced:
     """The text in NFC with plain quotes, spaces and line ends, and without what cannot be heard."""
-    text = text.sub(_LINE_ENDS, "\n").sub(_INVISIBLE, "").sub(_IDLE_JOINERS, "")
+    text = text.sub(_LINE_ENDS, "\n").sub(_PARAGRAPHS, "\n\n").sub(_INVISIBLE, "").sub(_IDLE_JOINERS, "")
     text = text.translated(_ONE_FOR_ONE).sub(_IDLE_SPACES, "")
     text = text.sub(_LIGATURES, lambda match: unicodedata.normalize("NFKC", match.group()))
     return text.edited(_composed(text.text))

@@ -11,16 +11,20 @@ from api.text.traced import Traced
 # Codes that engines use, where the library knows the language by another; it falls back by itself otherwise.
 _KNOWN_AS = {"cmn": "zh", "yue": "zh", "hak": "zh", "wuu": "zh", "nb": "no", "nn": "no", "fil": "tl", "iw": "he"}
 
+# The library's time is quadratic for some texts (`<!--` without end); on a page it does not matter.
+_PAGE = 4_000
 _LINE = re.compile("[^\n\x1e]++")
 _MAY_END = re.compile(r"[.!?][\s\S]|[^\x00-\u024f]")
 _AT_END = re.compile(r"[ ]*(?:[\n\x1e\x1f]|\Z)")
 # A full stop without a space after it belongs to a name or a number, whatever the library makes of it.
 _INSIDE_A_WORD = re.compile(r"[\x21-\u024f]\Z")
 # What the library takes for the end of an English sentence, and a reader does not.
-_GOES_ON = re.compile(
-    r"(?:^|[\s(\"'])(?:(?:Mr|Mrs|Ms|Dr|Prof|St|Mt|Ft|Gen|Sen|Rep|Gov|Capt|Lt|Col|Sgt|Rev|Hon|Pres|vs|e\.g|i\.e|cf"
-    r"|[Aa]pprox|[Vv]ol|[Ff]igs?|[Pp]p?|[Cc]h|[Ss]ec|[Nn]os?|[Ee]q|[0-9]{1,3})\.) \Z"
+_TITLE = re.compile(
+    r"(?:^|[\s(\"'])(?:Mr|Mrs|Ms|Dr|Prof|St|Mt|Ft|Gen|Sen|Rep|Gov|Capt|Lt|Col|Sgt|Rev|Hon|Pres|vs|e\.g|i\.e"
+    r"|cf)\. \Z"
 )
+_COUNTED = re.compile(r"(?:^|[\s(\"'])(?:[Aa]pprox|[Vv]ol|[Ff]igs?|[Pp]p?|[Cc]h|[Ss]ec|[Nn]os?|[Ee]q)\. \Z")
+_ITEM = re.compile(r"(?:^|[\n\x1e])[0-9]{1,3}\. \Z")
 _INITIALS = re.compile(r"(?:[A-Z]\.){2,8} \Z")
 _STARTER = re.compile(
     r"(?:The|This|That|These|Those|There|Then|It|He|She|We|They|You|I|In|On|At|And|But|So|If|When|While|What|Who|Why"
@@ -47,17 +51,28 @@ def ends_sentence(match: re.Match[str]) -> bool:
 
 def _beginnings(text: str, language: str) -> Iterator[int]:
     for line in _LINE.finditer(text):
-        if not _MAY_END.search(line.group()):
-            continue
-        at = line.start()
-        for sentence in sentencex.segment(language, line.group()):
-            # The library may drop characters, so its sentences are looked for, not counted off.
-            found = text.find(sentence, at, line.end())
-            if found < 0:
-                break
-            if found > line.start() and not _goes_on(text, found, language):
-                yield found
-            at = found + len(sentence)
+        start, end = line.span()
+        while start < end:
+            page = text[start : min(end, start + _PAGE)]
+            turn = start + len(page)
+            for begin in _beginnings_on(page, language) if _MAY_END.search(page) else ():
+                turn = start + begin
+                if not _goes_on(text, turn, language):
+                    yield turn
+            # The last sentence of a page may go on: the next page begins with it, unless it is all there was.
+            start = turn if start + len(page) < end else end
+
+
+def _beginnings_on(page: str, language: str) -> Iterator[int]:
+    at = 0
+    for sentence in sentencex.segment(language, page):
+        # The library may drop characters, so its sentences are looked for, not counted off.
+        at = page.find(sentence, at)
+        if at < 0:
+            return
+        if at:
+            yield at
+        at += len(sentence)
 
 
 def _goes_on(text: str, at: int, language: str) -> bool:
@@ -69,4 +84,6 @@ def _goes_on(text: str, at: int, language: str) -> bool:
         return False
     if _INITIALS.search(before):
         return _STARTER.match(text, at) is None
-    return _GOES_ON.search(before) is not None and text[at].isalnum()
+    if _COUNTED.search(before):
+        return text[at].isdigit()
+    return _ITEM.search(before) is not None or (_TITLE.search(before) is not None and text[at].isalnum())

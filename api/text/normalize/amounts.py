@@ -119,6 +119,8 @@ def counted(match: re.Match[str], one: str, many: str) -> Iterator[Edit]:
 
 
 _PERCENT = re.compile(rf"{_START}(?P<number>{NUMBER})[ ]?(?P<unit>%|‰)")
+_SIGN_ALONE = re.compile("[%‰]")
+_PERCENTS = {"%": " percent ", "‰": " per mille "}
 _SCALED = re.compile(rf"{_START}(?P<number>{NUMBER})(?P<unit>{_SHORT_SCALE})")
 
 
@@ -130,9 +132,9 @@ def _scaled(match: re.Match[str]) -> Iterator[Edit] | None:
 
 
 def _percent(match: re.Match[str]) -> Iterator[Edit]:
-    name = "percent" if match["unit"] == "%" else "per mille"
+    name = _PERCENTS[match["unit"]].strip()
     return counted(match, name, name)
 
 
-PERCENT = Rule("percent", ((_PERCENT, _percent),))
+PERCENT = Rule("percent", ((_PERCENT, _percent), (_SIGN_ALONE, lambda match: _PERCENTS[match.group()])))
 SCALES = Rule("scales", ((_SCALED, _scaled),))

@@ -86,10 +86,13 @@ _IN_A_NAME = re.compile(r"[0-9]{1,15}")
 _GLUED = re.compile(r"(?<=[^\W\d_])(?P<gap>)(?=[0-9])|(?<=[0-9])(?P<after>)(?=[^\W\d_])")
 
 
+_DIGITS = {digit: f" {cardinal(digit)} " for digit in "0123456789"}
+
+
 def _digits(match: re.Match[str]) -> Iterator[Edit]:
     """Digit by digit, each with its own source, so that an endless number can be cut anywhere."""
     for at, digit in enumerate(match.group(), match.start()):
-        yield (at, at + 1, f" {quantity(digit)} ")
+        yield (at, at + 1, _DIGITS[digit])
 
 
 NUMBERS = Rule(

@@ -8,18 +8,18 @@ from api.text.traced import groups
 _NAMED = {
     "&": "and", "=": "equals", "×": "times", "÷": "divided by", "<": "less than", ">": "greater than",
     "≤": "less than or equal to", "≥": "greater than or equal to", "≠": "is not", "≈": "about",
-    "±": "plus or minus", "√": "square root of", "∞": "infinity", "π": "pi", "°": "degrees", "%": "percent",
-    "‰": "per mille", "@": "at", "#": "hash", "+": "plus", "$": "dollar", "£": "pound", "€": "euro", "¥": "yen",
-    "¢": "cent", "©": "copyright", "§": "section", "²": "squared", "³": "cubed", "µ": "micro", "Ω": "ohm",
+    "±": "plus or minus", "√": "square root of", "∞": "infinity", "π": "pi", "°": "degrees", "@": "at",
+    "#": "hash", "+": "plus", "$": "dollar", "£": "pound", "€": "euro", "¥": "yen", "¢": "cent",
+    "©": "copyright", "§": "section", "²": "squared", "³": "cubed", "µ": "micro", "Ω": "ohm",
 }  # fmt: skip
-_TRAILING_NAMES = {
+_IDIOMS = {
     "C++": "C plus plus", "c++": "C plus plus", "g++": "G plus plus", "C#": "C sharp", "F#": "F sharp",
     "J#": "J sharp", ".NET": "dot net", "Notepad++": "Notepad plus plus", "R&D": "R and D", "AT&T": "A T and T",
     "Q&A": "Q and A", "and/or": "and or", "he/she": "he or she", "she/he": "she or he", "his/her": "his or her",
     "km/h": "kilometers per hour", "n/a": "not applicable", "N/A": "not applicable",
 }  # fmt: skip
 
-_KEYS = "|".join(re.escape(key) for key in sorted(_TRAILING_NAMES, key=len, reverse=True))
+_KEYS = "|".join(re.escape(key) for key in sorted(_IDIOMS, key=len, reverse=True))
 _IDIOM = re.compile(rf"(?<![\w+#&/.])(?:{_KEYS})(?![\w+#&/])")
 _DECORATION = re.compile(r"([=+*#~_\-.<>$%&@^|/\\])\1{3,}+|([=+*#~_<>$%@^|/\\])\2{2}+(?!\2)|[<>|/\\^~_*=#]{4,}+")
 _ELLIPSIS = re.compile(r"…+|(?<!\.)\.{3}(?!\.)")
@@ -41,7 +41,7 @@ _APART = {sign: f" {name} " for sign, name in _NAMED.items()}
 OPERATORS = Rule(
     "operators",
     (
-        (_IDIOM, lambda match: _TRAILING_NAMES[match.group()]),
+        (_IDIOM, lambda match: _IDIOMS[match.group()]),
         (_DECORATION, " "),
         (_ELLIPSIS, "..."),
         (_DOUBLE_DASH, "—"),

@@ -1,0 +1,80 @@
+"""No text, however hostile, takes long or grows without bound: 100 kB under 200 ms a rule, on a quiet machine."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from api.text.characters import clean
+from api.text.lines import unwrap
+from api.text.normalize import LAYOUT, rules_for
+from api.text.pauses import Pauses
+from api.text.sentences import mark
+from api.text.traced import Traced
+from tests.text.asking import planned, sized
+
+SIZE = 100_000
+# Four times the promise: the machines that run tests are slow and shared, and what these tests look for is
+# a hundred times slower still.
+PATIENCE_S = 0.8
+
+HOSTILE = [
+    "9", "1.", "1,", "1-", "1/", "1:", "1 ", ".", "/", "$", "$1,", "@", "a@a.", "a.", "A.", "[", "[a](", "](",
+    "(", "*", "**a", "_", "`", "~", "<", "<a ", "<!--", "&a", "#a", "- ", "| ", " ", "\n", "\n\n", "\u200b",
+    "\u0301", "e\u0327\u0301", "😀", "क्", "你好", "[pause:1", "1st ", "http://", "a.com/", "+1 ", "5'", "½",
+    "5%", "Mr. ", "Jan 1", "5pm", "^", "\\", "<>", "a/", '"', "\x1e", "\u3000", "---\n", "| a |\n", "[^",
+    "a! ", "U.S. ", "v1.1.1 ", "\t",
+]  # fmt: skip
+STEPS: dict[str, Callable[[Traced], Traced]] = {
+    "clean": clean,
+    "pauses": lambda text: Pauses().take(text),
+    "unwrap": unwrap,
+    "mark": lambda text: mark(text, "en"),
+    **{rule.name: rule.apply for rule in (*LAYOUT, *rules_for("en"))},
+}
+
+
+def hostile(unit: str, size: int = SIZE) -> str:
+    return (unit * (size // len(unit) + 1))[:size]
+
+
+def seconds(step: Callable[[], object], tries: int = 3) -> float:
+    best = float("inf")
+    for _ in range(tries):
+        start = time.process_time()
+        step()
+        best = min(best, time.process_time() - start)
+        if best < PATIENCE_S / 4:
+            break
+    return best
+
+
+@pytest.mark.parametrize("unit", HOSTILE, ids=ascii)
+def test_every_step_is_quick_on_hostile_text(unit: str) -> None:
+    text = Traced(hostile(unit, SIZE // 4))
+    times = {name: seconds(partial(step, text)) for name, step in STEPS.items()}
+    assert {name for name, took in times.items() if took > PATIENCE_S / 4} == set()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("unit", HOSTILE, ids=ascii)
+def test_every_step_keeps_its_time_on_100_kb(unit: str, name: str) -> None:
+    text = Traced(hostile(unit))
+    assert seconds(partial(STEPS[name], text)) < PATIENCE_S
+
+
+@pytest.mark.parametrize("unit", ["1 ", "$", "a.", "[", " ", "<", "e\u0327\u0301", "x", "a! ", "5%"], ids=ascii)
+def test_twice_the_text_takes_about_twice_the_time(unit: str) -> None:
+    def plan(size: int) -> Callable[[], object]:
+        return lambda: planned("a. " + hostile(unit, size), limits=sized(400, 100))
+
+    small, large = seconds(plan(12_500)), seconds(plan(50_000))
+    assert large < 4 * 3 * max(small, 0.02)
+
+
+@pytest.mark.parametrize("unit", HOSTILE, ids=ascii)
+def test_what_is_heard_is_bounded_by_what_is_written(unit: str) -> None:
+    plan = planned("a. " + hostile(unit, 5_000))
+    assert plan.chars < 16 * 5_000
