@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from api.errors import DeadlinePassed, InputTooCostly, QueueFull
 
@@ -36,6 +37,14 @@ class Ticket:
             gate._free(self.cost_s)
 
 
+@dataclass(eq=False, slots=True)
+class _Place:
+    """A place in the queue; `turn` is set when its slot comes."""
+
+    cost_s: float
+    turn: asyncio.Future[None]
+
+
 class LocalGate:
     """Admits `slots` requests at once and lets `max_queued` more wait, none longer than `deadline_s`."""
 
@@ -43,7 +52,7 @@ class LocalGate:
         self._free_slots = slots
         self._max_queued = max_queued
         self._deadline_s = deadline_s
-        self._waiting: deque[tuple[asyncio.Future[None], float]] = deque()
+        self._waiting: deque[_Place] = deque()
         self._finished: deque[tuple[float, float]] = deque()
 
     @asynccontextmanager
@@ -63,21 +72,20 @@ class LocalGate:
             return
         if len(self._waiting) >= self._max_queued:
             raise QueueFull("The server is full.", retry_after_s=self._retry_after_s())
-        turn = asyncio.get_running_loop().create_future()
-        place = (turn, cost_s)
+        place = _Place(cost_s, asyncio.get_running_loop().create_future())
         self._waiting.append(place)
         try:
-            await asyncio.wait_for(asyncio.shield(turn), self._deadline_s)
-        except TimeoutError:
+            async with asyncio.timeout(self._deadline_s):
+                await place.turn
+        except (TimeoutError, asyncio.CancelledError) as reason:
             self._leave(place)
-            raise DeadlinePassed("No slot came free in time.", retry_after_s=self._retry_after_s()) from None
-        except asyncio.CancelledError:
-            self._leave(place)
+            if isinstance(reason, TimeoutError):
+                raise DeadlinePassed("No slot came free in time.", retry_after_s=self._retry_after_s()) from None
             raise
 
-    def _leave(self, place: tuple[asyncio.Future[None], float]) -> None:
+    def _leave(self, place: "_Place") -> None:
         """Give up a place in the queue, or the slot if it came at the same moment."""
-        if place in self._waiting:
+        if place.turn.cancelled():
             self._waiting.remove(place)
         else:
             self._free(0.0)
@@ -85,8 +93,7 @@ class LocalGate:
     def _free(self, cost_s: float) -> None:
         self._finished.append((time.monotonic(), cost_s))
         if self._waiting:
-            turn, _ = self._waiting.popleft()
-            turn.set_result(None)
+            self._waiting.popleft().turn.set_result(None)
         else:
             self._free_slots += 1
 
@@ -96,5 +103,5 @@ class LocalGate:
         while self._finished and self._finished[0][0] < since:
             self._finished.popleft()
         rate = sum(cost_s for _, cost_s in self._finished) / RATE_WINDOW_S
-        ahead_s = sum(cost_s for _, cost_s in self._waiting)
+        ahead_s = sum(place.cost_s for place in self._waiting)
         return min(max(1.0, ahead_s / rate if rate else 1.0), LONGEST_RETRY_S)

@@ -27,7 +27,7 @@ class Outbox:
 
     async def put(self, data: bytes) -> None:
         """Add bytes; waits while there is no room for them."""
-        if not self._spool and self._memory_bytes + len(data) <= MEMORY_BYTES:
+        if self._spool is None and self._memory_bytes + len(data) <= MEMORY_BYTES:
             self._memory.append(data)
             self._memory_bytes += len(data)
         else:
@@ -46,7 +46,8 @@ class Outbox:
                 data = self._memory.popleft()
                 self._memory_bytes -= len(data)
                 return data
-            if self._spool and (data := await asyncio.to_thread(self._spool.read, BLOCK_BYTES)):
+            if self._spool:  # has bytes: it is as long as they are
+                data = await asyncio.to_thread(self._spool.read, BLOCK_BYTES)
                 self._changed.set()
                 return data
             if self._closed:
@@ -57,12 +58,13 @@ class Outbox:
 
     def discard(self) -> None:
         """Free the disk; nobody will read on."""
-        if self._spool:
+        if self._spool is not None:
             self._spool.close()
 
     async def _put_on_disk(self, data: bytes) -> None:
         # Once a reader is that far behind, everything goes through the disk: the order stays plain.
-        self._spool = self._spool or Spool(self._spool_bytes)
+        if self._spool is None:
+            self._spool = Spool(self._spool_bytes)
         while data:
             if not self._spool.room:
                 await self._change()
