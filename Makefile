@@ -16,12 +16,18 @@ serve: install
 
 test: .venv/test.done
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -m "not full"
+	$(BIN)/coverage run -m pytest
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=95
 
 test-full: .venv/test.done
-	$(BIN)/pytest
+	$(BIN)/pytest --long
+
+faults: .venv/test.done
+	$(BIN)/pytest --long -v tests/faults
+
+soak: .venv/test.done
+	$(BIN)/python -m tests.load.soak
 
 check: .venv/test.done
 	$(BIN)/ruff check .

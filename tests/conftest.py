@@ -7,6 +7,16 @@ import pytest
 from tests.server import Server
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="run each fault in its long form")
+
+
+@pytest.fixture
+def times(request: pytest.FixtureRequest) -> int:
+    """By how much a fault's long form is longer than its short one."""
+    return 25 if request.config.getoption("--long") else 1
+
+
 @pytest.fixture(scope="session")
 def tone() -> Iterator[Server]:
     with Server(ENGINE="tone") as server:
