@@ -35,6 +35,7 @@ def _one_for_one() -> dict[int, str]:
     plain |= dict.fromkeys(range(8192, 8203), " ")
     plain |= dict.fromkeys(map(ord, "‘’‚‛′ʼ＇"), "'") | dict.fromkeys(map(ord, "“”„‟″＂"), '"')
     plain |= dict.fromkeys(map(ord, "‐‑‒−﹣－"), "-")
+    plain |= {0x2080 + digit: str(digit) for digit in range(10)}
     wide = [*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B), *map(ord, "＃＄％＆＋＝＠")]
     for code in (*wide, *range(0x1D400, 0x1D800)):
         letter = unicodedata.normalize("NFKC", chr(code))

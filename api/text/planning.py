@@ -15,7 +15,7 @@ from api.text.traced import Traced
 from api.text.words import CallersWords, is_heard
 from api.types import Limits, Plan, Segment, Span, Speech
 
-_IDLE_SPACES = re.compile(r"(?<=[\n\x1e\x1f]) +| +(?=[\n\x1e]| )")
+_IDLE_SPACES = re.compile(r"(?<=[\n\x1e\x1f]) +| +(?=[\n\x1e]| |[.,](?:\s|\Z))")
 _BREAK = re.compile(r"[\n\x1e\x1f]")
 
 

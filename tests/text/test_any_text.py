@@ -76,12 +76,3 @@ def test_plain_words_are_said_as_they_are_written(words: list[str]) -> None:
     text = " ".join(words)
     assert heard(text) == text
     assert [word.text for word in all_words(planned(text))] == words
-
-
-@settings(max_examples=100, deadline=None)
-@given(TEXTS)
-def test_what_has_been_read_is_read_the_same_again(text: str) -> None:
-    plan = plan_or_refusal("a " + text.replace("[pause:1s]", ""), "en", 10_000, frozenset())
-    if plan and len(plan.segments) == 1:
-        once = plan.segments[0].text
-        assert [c for c in heard(heard(once)) if c.isalnum()] == [c for c in heard(once) if c.isalnum()]

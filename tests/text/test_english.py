@@ -19,6 +19,8 @@ HEARD = {
         ("1,2,3", "one,two,three"),
         ("1234567890123456", "one two three four five six seven eight nine zero one two three four five six"),
         ("B52, A380, mp3, x86, 3D, B2B", "B fifty-two, A three eighty, mp three, x eighty-six, three D, B two B"),
+        ("1.5x faster in 1080p", "one point five x faster in ten eighty p"),
+        ("H₂O and A320neo", "H two O and A three twenty neo"),
         ("F-16 and COVID-19", "F-sixteen and COVID-nineteen"),
         ("error E1000 or E12345", "error E one thousand or E one two three four five"),
     ],
@@ -100,6 +102,7 @@ HEARD = {
         ("2.5M users", "two point five million users"),
         ("10K", "ten thousand"),
         ("a 4K screen", "a four K screen"),
+        ("221B Baker Street", "two twenty-one B Baker Street"),
     ],
     "fractions": [
         ("1/2 and 3/4", "one half and three quarters"),
@@ -119,6 +122,7 @@ HEARD = {
         ("9am-5pm", "nine A M to five P M"),
         ("5 – 10", "five to ten"),
         ("1-2-3", "one two three"),
+        ("a 747-400", "a seven hundred forty-seven four hundred"),
         ("5-3=2", "five minus three equals two"),
     ],
     "phones": [
@@ -128,6 +132,7 @@ HEARD = {
         ("123-45-6789", "one two three, four five, six seven eight nine"),
         ("1-800-FLOWERS", "one, eight zero zero FLOWERS"),
         ("dial 911", "dial nine one one"),
+        ("978-3-16-148410-0", "nine seven eight, three, one six, one four eight four one zero, zero"),
     ],
     "emails": [("mail john.doe@example.com.", "mail john dot doe at example dot com.")],
     "urls": [
@@ -152,6 +157,7 @@ HEARD = {
         ("4 × 5 ÷ 6", "four times five divided by six"),
         ("3 * 4, 10 - 3, 6 / 2", "three times four, ten minus three, six divided by two"),
         ("x^2, y^3, 2^10", "x squared, y cubed, two to the power of ten"),
+        ("E=mc², 10⁶, word¹", "E equals mc squared, ten to the power of six, word"),
         ("~50", "about fifty"),
         ("wait… what ===== now", "wait... what now"),
         ("yes -- no", "yes — no"),

@@ -14,10 +14,11 @@ from api.text.sentences import mark
 from api.text.traced import Traced
 from tests.text.asking import planned, sized
 
-SIZE = 100_000
-# Four times the promise: the machines that run tests are slow and shared, and what these tests look for is
-# a hundred times slower still.
-PATIENCE_S = 0.8
+# A quarter of the text in all of the time: the machines that run tests are slow and shared, and a step whose
+# time is quadratic misses this by far.
+SIZE = 25_000
+PATIENCE_S = 0.2
+SLOW_MACHINE = 4
 
 HOSTILE = [
     "9", "1.", "1,", "1-", "1/", "1:", "1 ", ".", "/", "$", "$1,", "@", "a@a.", "a.", "A.", "[", "[a](", "](",
@@ -45,24 +46,23 @@ def seconds(step: Callable[[], object], tries: int = 3) -> float:
         start = time.process_time()
         step()
         best = min(best, time.process_time() - start)
-        if best < PATIENCE_S / 4:
+        if best < PATIENCE_S / 2:
             break
     return best
 
 
 @pytest.mark.parametrize("unit", HOSTILE, ids=ascii)
 def test_every_step_is_quick_on_hostile_text(unit: str) -> None:
-    text = Traced(hostile(unit, SIZE // 4))
-    times = {name: seconds(partial(step, text)) for name, step in STEPS.items()}
-    assert {name for name, took in times.items() if took > PATIENCE_S / 4} == set()
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("name", STEPS)
-@pytest.mark.parametrize("unit", HOSTILE, ids=ascii)
-def test_every_step_keeps_its_time_on_100_kb(unit: str, name: str) -> None:
     text = Traced(hostile(unit))
-    assert seconds(partial(STEPS[name], text)) < PATIENCE_S
+    times = {name: seconds(partial(step, text)) for name, step in STEPS.items()}
+    assert {name for name, took in times.items() if took > PATIENCE_S} == set()
+
+
+@pytest.mark.parametrize("unit", ["9", "5%", "a.", "$", "[", "<!--", " ", "e\u0327\u0301"], ids=ascii)
+def test_100_kb_are_read_in_the_time_that_is_promised(unit: str) -> None:
+    text = Traced(hostile(unit, 100_000))
+    times = {name: seconds(partial(step, text)) for name, step in STEPS.items()}
+    assert {name for name, took in times.items() if took > PATIENCE_S * SLOW_MACHINE} == set()
 
 
 @pytest.mark.parametrize("unit", ["1 ", "$", "a.", "[", " ", "<", "e\u0327\u0301", "x", "a! ", "5%"], ids=ascii)
@@ -70,7 +70,7 @@ def test_twice_the_text_takes_about_twice_the_time(unit: str) -> None:
     def plan(size: int) -> Callable[[], object]:
         return lambda: planned("a. " + hostile(unit, size), limits=sized(400, 100))
 
-    small, large = seconds(plan(12_500)), seconds(plan(50_000))
+    small, large = seconds(plan(6_250)), seconds(plan(25_000))
     assert large < 4 * 3 * max(small, 0.02)
 
 

@@ -18,7 +18,7 @@ _SCALES = {
     "t": "trillion",
     "tn": "trillion",
 }
-_SHORT_SCALE = r"(?:[kKMB]|bn|mn|tn|[mbT](?=[ .,;:!?)]|$))(?!\w)"
+_SHORT_SCALE = r"(?:[kKM]|B(?! [A-Z])|bn|mn|tn|[mbT](?=[ .,;:!?)]|$))(?!\w)"
 _LONG_SCALE = r"hundred|thousand|million|billion|trillion"
 
 # Sign or code: one, many, a hundredth, hundredths.

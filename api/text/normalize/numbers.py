@@ -35,11 +35,17 @@ _SPACED_RANGE = re.compile(r"(?<=[0-9%]) (?P<dash>–)(?= [$£€]?[0-9])")
 _DASH = re.compile("[-–]")
 
 
+def _falls(chain: str) -> bool:
+    """Whether it is a name rather than a range: `747-400`, but not `9-5`."""
+    first, last = _DASH.split(chain, maxsplit=1)
+    return first.isdigit() and last.isdigit() and 3 <= len(first) == len(last) and first > last
+
+
 def _chain(match: re.Match[str]) -> Iterator[Edit]:
     """`9-5` as "nine to five"; of more than two numbers nobody can say what the hyphens mean."""
     dashes = list(_DASH.finditer(match.string, match.start(), match.end()))
     equation = match.string[match.end() : match.end() + 2].strip().startswith("=")
-    name = " " if len(dashes) > 1 else " minus " if equation else " to "
+    name = " " if len(dashes) > 1 or _falls(match.group()) else " minus " if equation else " to "
     for dash in dashes:
         yield (dash.start(), dash.end(), name)
 
@@ -57,7 +63,7 @@ _RULERS = (
     "|Ramesses|Ptolemy|Xerxes|Darius|Peter|Rama|Albert|Leopold|Ferdinand|Otto|Rudolf|Felipe|Juan|Carlos"
 )
 _RULER = re.compile(rf"(?<!\w)(?:{_RULERS}){_NUMERAL}")
-_ALONE = re.compile(r"[,.;:)]|[ ](?:of|was|and|of)\b|[ ]?(?:[\n\x1e\x1f]|$)")
+_ALONE = re.compile(r"[,.;:)]|[ ](?:of|was|and)\b|[ ]?(?:[\n\x1e\x1f]|$)")
 
 
 def _counted(match: re.Match[str]) -> Iterator[Edit] | None:
@@ -81,9 +87,9 @@ ORDINALS = Rule("ordinals", ((_ORDINAL, lambda match: ordinal(match[1])),))
 
 _LONG = re.compile(rf"[0-9]{{{LONGEST_NAMED + 1},}}+")
 _FRACTION_ONLY = re.compile(r"(?<![\w.])\.(?P<digits>[0-9]{1,15})(?![0-9.])")
-_NUMBER = re.compile(rf"(?<![^\W_])(?<![.,][0-9])(?P<number>{NUMBER})(?![^\W_])")
-_IN_A_NAME = re.compile(r"[0-9]{1,15}")
-_GLUED = re.compile(r"(?<=[^\W\d_])(?P<gap>)(?=[0-9])|(?<=[0-9])(?P<after>)(?=[^\W\d_])")
+_AFTER_LETTER = re.compile(r"(?<=[^\W\d_])[0-9]{1,15}")
+_NUMBER = re.compile(rf"(?<![.,][0-9])(?P<number>{NUMBER})")
+_LEFT = re.compile(r"[0-9]{1,15}")
 
 
 _DIGITS = {digit: f" {cardinal(digit)} " for digit in "0123456789"}
@@ -95,13 +101,25 @@ def _digits(match: re.Match[str]) -> Iterator[Edit]:
         yield (at, at + 1, _DIGITS[digit])
 
 
+def _after_letter(match: re.Match[str]) -> str:
+    letter_follows = match.string[match.end() : match.end() + 1].isalpha()
+    return f" {code(match.group())} " if letter_follows else f" {code(match.group())}"
+
+
+def _number(match: re.Match[str]) -> str:
+    number = match["number"]
+    if not match.string[match.end() : match.end() + 1].isalpha():
+        return quantity(number)
+    return f"{code(number) if number.isdigit() else quantity(number)} "
+
+
 NUMBERS = Rule(
     "numbers",
     (
         (_LONG, _digits),
         (_FRACTION_ONLY, lambda match: quantity(match.group())),
-        (_NUMBER, lambda match: quantity(match["number"])),
-        (_GLUED, " "),
-        (_IN_A_NAME, lambda match: code(match.group())),
+        (_AFTER_LETTER, _after_letter),
+        (_NUMBER, _number),
+        (_LEFT, lambda match: cardinal(match.group())),
     ),
 )

@@ -19,6 +19,7 @@ _LOCAL = re.compile(r"(?<![\w.$€£+-])[0-9]{3}-[0-9]{4}(?![\w-]|[.,][0-9])")
 _SERVICE = re.compile(r"(?<![\w.-])1-[0-9]{3}-(?=[A-Z])")
 _SECURITY = re.compile(r"(?<![\w.-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?![\w-])")
 _CARD = re.compile(r"(?<![\w.-])[0-9]{4}([ -])[0-9]{4}\1[0-9]{4}\1[0-9]{4}(?![\w-])")
+_SERIAL = re.compile(r"(?<![\w.-])[0-9]{1,8}(?:-[0-9]{1,8}){3,6}(?![\w-])")
 _EMERGENCY = re.compile(r"(?<=\b[Dd]ial )[0-9]{3}\b|(?<=\b[Cc]all )[0-9]{3}\b")
 
 _PART = re.compile(r"(?P<plus>\+)|(?P<digits>[0-9]++)(?=(?P<more>[^+]*[0-9])?)|[().-]")
@@ -43,6 +44,7 @@ PHONES = Rule(
         (_INTERNATIONAL, _dialled),
         (_CARD, _dialled),
         (_SECURITY, _dialled),
+        (_SERIAL, _dialled),
         (_LOCAL, _dialled),
         (_SERVICE, _dialled),
         (_EMERGENCY, _dialled),

@@ -31,12 +31,20 @@ _POWER = re.compile(r"(?<=[\w)])\^(?=[\w({-])")
 _SQUARED = re.compile(r"(?<=[\w)])\^(?P<power>[23])(?![\w.])")
 _MINUS = re.compile(r"(?<![\w$£€¥)\]%.-])-(?=\.?[0-9])")
 _PLUS = re.compile(r"(?<![\w$£€¥)\]%.+])\+(?=\.?[0-9])")
+_RAISED = re.compile(r"(?<=[0-9)])(?![²³](?![⁰¹²³⁴-⁹]))(?P<power>[⁰¹²³⁴-⁹]{1,15})")
+_NOTE = re.compile(r"(?<=[^\W\d])[⁰¹⁴-⁹]{1,15}")
 _ABOUT = re.compile(r"(?<!\w)~(?=[$£€]?[0-9])")
 _ARROW = re.compile(r"[ ]?(?:<?-+>|<-+|=>)[ ]?")
 _SLASH = re.compile(r"(?<=\w)/(?=\w)")
 _SILENT = re.compile(r"[\[\]{}|\\^~`*_™®℠†‡¶•·¦¬¨´¸ˆ˜<>/]+")
 _SIGN = re.compile("[" + re.escape("".join(_NAMED)) + "]")
+_LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _APART = {sign: f" {name} " for sign, name in _NAMED.items()}
+
+
+def _raised(match: re.Match[str]) -> str:
+    return f" to the power of {match.group().translate(_LOWERED)}"
+
 
 OPERATORS = Rule(
     "operators",
@@ -50,6 +58,8 @@ OPERATORS = Rule(
         (_SUBTRACTED, lambda match: groups(match, minus="minus")),
         (_SQUARED, lambda match: " squared" if match["power"] == "2" else " cubed"),
         (_POWER, " to the power of "),
+        (_RAISED, _raised),
+        (_NOTE, ""),
         (_ABOUT, "about "),
         (_MINUS, "minus "),
         (_PLUS, "plus "),
