@@ -86,19 +86,23 @@ def _month_name(match: re.Match[str]) -> str:
     return _MONTH_OF[match["month"][:3].lower()]
 
 
-def _written(match: re.Match[str]) -> Iterator[Edit]:
-    """A date with the month in letters, in the order in which it stands."""
+def _month_first(match: re.Match[str]) -> Iterator[Edit]:
+    """`Jan. 5, 2024` word by word: "January", "fifth", "twenty twenty-four"."""
     parts = match.groupdict()
     readings = {"month": _month_name(match)}
-    if parts.get("year"):
+    if parts.get("day"):
+        readings |= {"day": ordinal(parts["day"].lstrip("0")), "suffix": ""}
+    if parts["year"]:
         readings["year"] = year(parts["year"])
-    if "the" in parts:
-        before, after = "" if parts["the"] else "the ", "" if parts["of"] else " of"
-        readings = {"day": before + ordinal(parts["day"].lstrip("0")) + after, "suffix": "", **readings}
-    elif "day" in parts:
-        month = {"month": readings.pop("month")}
-        readings = {**month, "day": ordinal(parts["day"].lstrip("0")), "suffix": "", **readings}
     return groups(match, **readings)
+
+
+def _day_first(match: re.Match[str]) -> Iterator[Edit]:
+    """`5 January` as "the fifth of January", with no word said twice."""
+    day = ordinal(match["day"].lstrip("0"))
+    day = f"{'' if match['the'] else 'the '}{day}{'' if match['of'] else ' of'}"
+    years = {"year": year(match["year"])} if match["year"] else {}
+    return groups(match, day=day, suffix="", month=_month_name(match), **years)
 
 
 def _decade(match: re.Match[str]) -> str | None:
@@ -115,9 +119,9 @@ DATES: dict[bool, Rule] = {
             (_ISO, _iso),
             (_NUMERIC, _numeric(day_first=day_first)),
             (_NO_YEAR, _without_year(day_first=day_first)),
-            (_MONTH_DAY, _written),
-            (_DAY_MONTH, _written),
-            (_MONTH_YEAR, _written),
+            (_MONTH_DAY, _month_first),
+            (_DAY_MONTH, _day_first),
+            (_MONTH_YEAR, _month_first),
             (_SHORT_MONTH, _month_name),
             (_WEEKDAY, lambda match: _WEEKDAYS[match["weekday"][:3]]),
             (_DECADE, _decade),

@@ -90,8 +90,6 @@ _FRACTION_ONLY = re.compile(r"(?<![\w.])\.(?P<digits>[0-9]{1,15})(?![0-9.])")
 _AFTER_LETTER = re.compile(r"(?<=[^\W\d_])[0-9]{1,15}")
 _NUMBER = re.compile(rf"(?<![.,][0-9])(?P<number>{NUMBER})")
 _LEFT = re.compile(r"[0-9]{1,15}")
-
-
 _DIGITS = {digit: f" {cardinal(digit)} " for digit in "0123456789"}
 
 
