@@ -6,10 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from api.errors import EmptyInput, InputTooLong, InvalidRequest, UnsupportedParameter
 from api.settings import RequestLimits
-from api.text import RULES
+from api.text import MASTER_SWITCH, RULES
 from api.types import Speech
-
-MASTER_RULE = "normalize"
 
 VoiceName = Annotated[str, Field(min_length=1, max_length=256)]
 
@@ -77,9 +75,8 @@ class SpeechRequest(BaseModel):
 
 
 def _rules_off(options: dict[str, Any]) -> frozenset[str]:
-    known = {MASTER_RULE, *RULES}
-    wrong = [name for name, on in options.items() if name in known and not isinstance(on, bool)]
-    if wrong:
-        raise InvalidRequest(f"{wrong[0]} is switched by true or false.", param="normalization_options")
-    off = {name for name, on in options.items() if on is False and name in known}
-    return frozenset(RULES) if MASTER_RULE in off else frozenset(off)
+    known = {name: on for name, on in options.items() if name in (MASTER_SWITCH, *RULES)}
+    for name, on in known.items():
+        if not isinstance(on, bool):
+            raise InvalidRequest(f"{name} is switched by true or false.", param="normalization_options")
+    return frozenset(name for name, on in known.items() if not on)

@@ -3,7 +3,7 @@
 Pure: no files, no network, no settings, no clock.
 """
 
-from api.text.normalize import RULES
+from api.text.normalize import MASTER_SWITCH, RULES
 from api.text.planning import plan
 
-__all__ = ["RULES", "plan"]
+__all__ = ["MASTER_SWITCH", "RULES", "plan"]
