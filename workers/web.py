@@ -1,6 +1,7 @@
 """The worker: one process, one event loop, one copy of the model."""
 
 import mmap
+import signal
 import sys
 from typing import Any
 
@@ -38,6 +39,13 @@ class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships
         """The heartbeat; uvicorn sends the first one when it starts to take connections."""
         self._mark[0] = 1
         await super().callback_notify()
+
+    def init_signals(self) -> None:
+        super().init_signals()
+        # uvicorn raises the signal once more when the last stream is through. Its default action would end the
+        # process there and then, past everything that runs at exit.
+        for signum in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(signum, lambda *_: sys.exit(0))
 
     async def _serve(self) -> None:
         try:
