@@ -14,30 +14,34 @@ from api.types import Voice
 router = APIRouter(tags=["models and voices"])
 RoomsHere = Annotated[Rooms, Depends(rooms_of)]
 
+LOADING = errors(_503="The engine is still loading")
+
 # When the contract of this server was first written: OpenAI's clients want a number here.
 CREATED = 1_763_683_200
 
 
-@router.get("/v1/models", responses=errors(_503="The engine is still loading"))
+@router.get("/v1/models", responses=LOADING)
 @router.get("/models", include_in_schema=False)
 async def list_models(rooms: RoomsHere) -> dict[str, Any]:
     return {"object": "list", "data": [_model(name, rooms) for name in rooms.models]}
 
 
-@router.get("/v1/models/{model}", responses=errors(_404="No such model", _503="The engine is still loading"))
+@router.get(
+    "/v1/models/{model}", responses={**errors(_404="No such model", _4XX="The request is wrong"), **LOADING}
+)
 async def get_model(model: str, rooms: RoomsHere) -> dict[str, Any]:
     if model not in rooms.models:
         raise ModelNotFound(f"This model is not loaded. Loaded are: {', '.join(rooms.models)}.", param="model")
     return _model(model, rooms)
 
 
-@router.get("/v1/audio/models", responses=errors(_503="The engine is still loading"))
+@router.get("/v1/audio/models", responses=LOADING)
 @router.get("/audio/models", include_in_schema=False)
 async def list_audio_models(rooms: RoomsHere) -> dict[str, Any]:
     return {"models": [{"id": name, "name": name} for name in rooms.models]}
 
 
-@router.get("/v1/audio/voices", responses=errors(_503="The engine is still loading"))
+@router.get("/v1/audio/voices", responses={**errors(_4XX="The request is wrong"), **LOADING})
 @router.get("/audio/voices", include_in_schema=False)
 async def list_voices(rooms: RoomsHere, legacy: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002
     """Every name a request may use: OpenAI's, Kokoro's, and the engine's own. `legacy`: names alone."""

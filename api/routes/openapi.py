@@ -25,7 +25,7 @@ _ERROR = {
 def errors(**by_status: str) -> dict[int | str, dict[str, Any]]:
     """Documented error answers: `errors(_404="No such model")`."""
     return {
-        int(status.lstrip("_")): {"description": text, "content": {"application/json": {"schema": _ERROR}}}
+        status.lstrip("_"): {"description": text, "content": {"application/json": {"schema": _ERROR}}}
         for status, text in by_status.items()
     }
 
@@ -33,7 +33,7 @@ def errors(**by_status: str) -> dict[int | str, dict[str, Any]]:
 _AUDIO = {row.media_type: {"schema": {"type": "string", "format": "binary"}} for row in FORMATS.values()}
 
 SPEECH_RESPONSES: dict[int | str, dict[str, Any]] = {
-    200: {
+    "200": {
         "description": "The sound, in the format asked for",
         "content": {**_AUDIO, "text/event-stream": {"schema": {"type": "string"}}},
     },
@@ -44,6 +44,7 @@ SPEECH_RESPONSES: dict[int | str, dict[str, Any]] = {
         _415="The body is not JSON",
         _500="The engine failed",
         _503="The server is full; come back when Retry-After says",
+        # Named so that FastAPI adds no 422 of its own: there are none.
+        _4XX="Whatever else is wrong with the request",
     ),
 }
-SPEECH_RESPONSES[422] = SPEECH_RESPONSES[400]

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Request, Response
 
 from api.pipeline import Rooms, speak
 from api.routes.endings import Events, Raw
@@ -16,8 +16,8 @@ from api.types import Run
 router = APIRouter(route_class=JsonRoute, tags=["speech"])
 
 
-@router.post("/v1/audio/speech", response_class=SpeechResponse, responses=SPEECH_RESPONSES)
-@router.post("/audio/speech", response_class=SpeechResponse, responses=SPEECH_RESPONSES)
+@router.post("/v1/audio/speech", response_class=Response, responses=SPEECH_RESPONSES)
+@router.post("/audio/speech", response_class=Response, responses=SPEECH_RESPONSES)
 async def create_speech(
     asked: SpeechRequest,
     request: Request,
