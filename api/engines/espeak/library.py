@@ -81,7 +81,7 @@ class Library:
 
     def languages(self) -> list[tuple[str, str, str]]:
         """Code, identifier and name of each language that can be spoken: the wheel lacks some dictionaries."""
-        return [language for language in self._list_languages() if self._has_dictionary(language[0])]
+        return [language for language in self._list_languages() if self._has_dictionary(*language[:2])]
 
     def variants(self) -> list[tuple[str, str]]:
         """Name and gender of each variant, a timbre that any language can be spoken with."""
@@ -129,8 +129,13 @@ class Library:
         self._native.espeak_Synth(text, len(text) + 1, 0, 1, 0, flags, None, None)
         return go_on
 
-    def _has_dictionary(self, code: str) -> bool:
-        return os.path.exists(f"{self._data_path}/{code.partition('-')[0]}_dict")
+    def _has_dictionary(self, code: str, identifier: str) -> bool:
+        name = code.partition("-")[0]
+        with open(f"{self._data_path}/lang/{identifier}", encoding="utf-8") as voice:
+            for line in voice:
+                if line.startswith("dictionary"):
+                    name = line.split()[1]
+        return os.path.exists(f"{self._data_path}/{name}_dict")
 
     def _list_languages(self) -> Iterator[tuple[str, str, str]]:
         seen = set()

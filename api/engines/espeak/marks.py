@@ -1,5 +1,6 @@
 """From espeak's word events to marks: where each word stands in the text and when it is heard."""
 
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from api.engines.espeak.frames import Onset
 from api.types import Mark, Samples, Span
 
+_PIECE = re.compile(r"\S+")
 _SILENT = 48  # of 32768; espeak's pauses are zeros, but for an echo
 
 
@@ -35,10 +37,8 @@ class Ear:
 
     def close(self) -> tuple[Mark, ...]:
         """What the end of the segment settles."""
-        end = len(self._text)
-        late = tuple(self._closed_by(onset) for onset in self._coming)
-        last = self._mark(end) if self._open else None
-        return tuple(mark for mark in (*late, last) if mark)
+        late = [mark for onset in self._coming for mark in self._closed_by(onset)]
+        return (*late, *self._marks(len(self._text)))
 
     def _is_word(self, position: int) -> bool:
         # A symbol with a long name is announced again at the space behind it, or behind the end of the text.
@@ -50,23 +50,33 @@ class Ear:
             before = int(np.searchsorted(loud, onset.sample))
             if before:
                 self._heard_until = int(loud[before - 1]) + 1
-            if mark := self._closed_by(onset):
-                yield mark
+            yield from self._closed_by(onset)
 
-    def _closed_by(self, onset: Onset) -> Mark | None:
-        """The open word's mark, now that another begins; none if this one only goes on with it."""
-        if self._open and onset.position <= self._open.position:
-            return None
-        mark = self._mark(onset.position) if self._open else None
-        self._open = onset
-        return mark
+    def _closed_by(self, onset: Onset) -> Iterator[Mark]:
+        """The open word's marks, now that another begins; none if this one only goes on with it."""
+        if self._open is None or onset.position > self._open.position:
+            yield from self._marks(onset.position)
+            self._open = onset
 
-    def _mark(self, limit: int) -> Mark | None:
-        assert self._open is not None
-        start = self._open.position
-        # espeak counts a word's length only up to 31, and less where several of its words are one of ours: a word
-        # reaches to the next, or to a space.
-        end = start + len(self._text[start:limit].split(maxsplit=1)[0])
+    def _marks(self, limit: int) -> Iterator[Mark]:
+        """What is written from the open word up to the next, mostly one word: to each its share of the time."""
+        if self._open is None:
+            return
         start_s = min(self._open.sample, self._samples) / self._rate_hz
-        end_s = min(self._heard_until, self._samples) / self._rate_hz
-        return Mark(Span(start, end), start_s, max(start_s, end_s))
+        end_s = max(start_s, min(self._heard_until, self._samples) / self._rate_hz)
+        words = self._words(self._open.position, limit)
+        chars = sum(word.end - word.start for word in words)
+        before = 0
+        for word in words:
+            after = before + word.end - word.start
+            length_s = end_s - start_s
+            yield Mark(word, start_s + length_s * before / chars, start_s + length_s * after / chars)
+            before = after
+
+    def _words(self, start: int, limit: int) -> list[Span]:
+        # espeak announces "of the" or "have been" once, and counts a word's length only up to 31.
+        pieces = [Span(*piece.span()) for piece in _PIECE.finditer(self._text, start, limit)]
+        words = [piece for piece in pieces if any(map(str.isalnum, self._text[piece.start : piece.end]))]
+        if len(words) > 1 and start > 0 and not self._text[start - 1].isspace():
+            return words[1:]  # the rest of a word that was announced before
+        return words or pieces[:1]
