@@ -1,5 +1,6 @@
 """One clock for a whole answer: where the pauses fall, and when each of the caller's words is heard."""
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from api.types import Mark, Plan, Span, Timing, Word
@@ -51,7 +52,8 @@ class Timeline:
             self._open = heard
 
     def _word_at(self, spoken: Span) -> Word | None:
-        for word in self._segments[self._segment].words:
-            if word.spoken.start < spoken.end and spoken.start < word.spoken.end:
-                return word
+        words = self._segments[self._segment].words
+        nearest = bisect_right(words, spoken.start, key=lambda word: word.spoken.end)
+        if nearest < len(words) and words[nearest].spoken.start < spoken.end:
+            return words[nearest]
         return None
