@@ -16,6 +16,7 @@ RATE_HZ = 22_050
 CHUNK_MS = 200
 
 _SYNCHRONOUS = 2  # the sound is handed to the callback, and none is played
+_DONT_EXIT = 0x8000
 _RATE, _PITCH, _RANGE = 1, 3, 4
 _CHARS_UTF8, _ENDPAUSE = 0x1, 0x1000
 _EVENT_WORD = 1
@@ -69,7 +70,7 @@ class Library:
     def __init__(self, library_path: str, data_path: str) -> None:
         self._data_path = data_path
         self._native = ctypes.CDLL(library_path)
-        rate_hz = self._native.espeak_Initialize(_SYNCHRONOUS, CHUNK_MS, data_path.encode(), 0)
+        rate_hz = self._native.espeak_Initialize(_SYNCHRONOUS, CHUNK_MS, data_path.encode(), _DONT_EXIT)
         if rate_hz != RATE_HZ:
             raise OSError(f"espeak cannot be initialized with the data in {data_path}")
         self._native.espeak_ng_SetRandSeed(c_long(1))
