@@ -29,6 +29,8 @@ class Turn:
         self._segment = segment
         self._number = number
         self._abandoned = False
+        self._has_begun_again = False
+        self._is_heard = False
         self._frames: asyncio.Queue[bytes | EngineFailed | None] = asyncio.Queue()
 
     @property
@@ -42,7 +44,14 @@ class Turn:
     def abandon(self) -> None:
         self._abandoned = True
 
+    def may_begin_again(self) -> bool:
+        """Once, and only from silence: its helper may have died before it was given this turn."""
+        may = not (self._is_heard or self._has_begun_again)
+        self._has_begun_again = True
+        return may
+
     def hear(self, sound: bytes) -> None:
+        self._is_heard = True
         self._frames.put_nowait(sound)
 
     def end(self, failure: EngineFailed | None = None) -> None:
@@ -125,7 +134,7 @@ class Crew:
                 turn.end(EngineFailed(f"espeak was silent for {self._silence_s:g} s; it has been replaced."))
                 return spoken
             except (EOFError, ConnectionError):
-                turn.end(EngineFailed("espeak crashed; it has been replaced."))
+                self._crashed(turn)
                 return spoken
         return _SEGMENTS_PER_SPEAKER
 
@@ -156,6 +165,12 @@ class Crew:
             elif not stopping:
                 stopping = True
                 await speaker.say(frames.pack(frames.CANCEL), self._silence_s)
+
+    def _crashed(self, turn: Turn) -> None:
+        if turn.may_begin_again():
+            self._waiting.append(turn)
+        else:
+            turn.end(EngineFailed("espeak crashed; it has been replaced."))
 
     async def _replacement(self, falls: int) -> Speaker:
         while True:

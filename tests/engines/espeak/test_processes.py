@@ -149,11 +149,30 @@ async def test_no_message_repeats_the_text(engine: EspeakEngine) -> None:
     assert "secret" not in caught.value.message
 
 
+async def test_a_segment_that_kills_every_helper_is_given_up(engine: EspeakEngine) -> None:
+    turn = asyncio.create_task(say(engine, SENTENCE))
+    fatal: set[int] = set()
+    while not turn.done():
+        for pid in set(engine._crew.pids) - fatal:
+            fatal.add(pid)
+            os.kill(pid, signal.SIGKILL)
+        await asyncio.sleep(0)
+    with pytest.raises(EngineFailed, match="crashed"):
+        await turn
+    assert len(fatal) == 2
+
+
 async def test_a_helper_that_dies_idle_costs_no_request(engine: EspeakEngine) -> None:
     pid = only_pid(engine)
     os.kill(pid, signal.SIGKILL)
     await until(lambda: engine._crew.pids not in ([pid], []), within_s=2)
     assert loudness((await say(engine, SENTENCE)).samples) > 8000
+
+
+async def test_a_request_that_meets_a_dead_helper_is_spoken_by_the_next(engine: EspeakEngine) -> None:
+    for _ in range(5):
+        os.kill(only_pid(engine), signal.SIGKILL)
+        assert loudness((await say(engine, SENTENCE)).samples) > 8000
 
 
 async def test_a_silent_helper_is_replaced_after_the_timeout(impatient: EspeakEngine) -> None:
