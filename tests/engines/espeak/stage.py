@@ -103,3 +103,29 @@ async def until(true: Callable[[], bool], within_s: float) -> float:
 
 def is_rising(values: Sequence[float]) -> bool:
     return all(a <= b for a, b in pairwise(values))
+
+
+ENDLESS = plan(*[LONG] * 50)  # hours of sound
+
+
+async def begin(espeak: EspeakEngine, wanted: Plan, run: Run | None = None) -> "asyncio.Task[int]":
+    """A request that is being spoken: returns once its first sound is there."""
+    first = asyncio.Event()
+    voice = espeak.own_voice("en-us")
+    assert voice is not None
+
+    async def listen() -> int:
+        samples = 0
+        async for utterance in espeak.synthesize(wanted, voice, run or Run("test")):
+            samples += len(utterance.samples)
+            first.set()
+        return samples
+
+    task = asyncio.create_task(listen())
+    await asyncio.wait_for(first.wait(), 5)
+    return task
+
+
+def only_pid(espeak: EspeakEngine) -> int:
+    (pid,) = espeak._crew.pids
+    return pid
