@@ -5,6 +5,8 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.middleware.errors import ServerErrorMiddleware
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 
 from api.errors import (
@@ -22,7 +24,11 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(ChorusError, _answer_own)
     app.add_exception_handler(RequestValidationError, _answer_validation)
     app.add_exception_handler(HTTPException, _answer_framework)
-    app.add_exception_handler(Exception, _answer_unforeseen)
+    app.add_exception_handler(ClientDisconnect, _answer_nobody)
+    # Starlette's own stands outside all middleware, where no answer gets its request id and its log line.
+    app.add_middleware(ServerErrorMiddleware, handler=_answer_unforeseen)
+    # A redirect to the address without its last slash would send callers wherever the Host header says.
+    app.router.redirect_slashes = False
 
 
 def answer(error: ChorusError) -> JSONResponse:
@@ -47,6 +53,11 @@ async def _answer_framework(_: Request, error: Exception) -> JSONResponse:
         allow = (error.headers or {}).get("Allow", "")
         return answer(MethodNotAllowed("This address does not take this method.", allow=allow))
     return answer(InvalidRequest("The request cannot be read."))
+
+
+async def _answer_nobody(_: Request, __: Exception) -> JSONResponse:
+    """The caller hung up within the body: no fault of the server's, and only the log will read this."""
+    return answer(InvalidRequest("The body ended too early."))
 
 
 async def _answer_unforeseen(_: Request, __: Exception) -> JSONResponse:
