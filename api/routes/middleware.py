@@ -3,6 +3,7 @@
 import re
 import time
 import uuid
+from urllib.parse import quote
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -37,7 +38,7 @@ class RequestId:
                     "%s %s %s %d in %.0f ms",
                     request_id,
                     scope["method"],
-                    scope["path"].encode("ascii", "backslashreplace").decode()[:128],
+                    quote(scope["path"])[:128],  # a line feed in it would begin a line of the caller's making
                     message["status"],
                     took_ms,
                 )
