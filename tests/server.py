@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 
 import httpx
+import psutil
 
 ROOT = Path(__file__).parents[1]
 BOOT_DEADLINE_S = 30
@@ -56,8 +57,19 @@ class Server:
     @property
     def log(self) -> str:
         """What the server has printed so far."""
-        self._output.seek(0)
-        return self._output.read()
+        # Not seek and read: the server writes where this file's one position stands.
+        output = self._output.fileno()
+        return os.pread(output, os.fstat(output).st_size, 0).decode(errors="replace")
+
+    @property
+    def master(self) -> psutil.Process:
+        """Gunicorn's."""
+        children = psutil.Process(self.process.pid).children()
+        return next(child for child in children if any("gunicorn" in word for word in child.cmdline()))
+
+    @property
+    def workers(self) -> list[psutil.Process]:
+        return self.master.children()
 
     def client(self, **options: object) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=30, **options)  # type: ignore[arg-type]
