@@ -19,13 +19,18 @@
     ├── InternalError           500  internal_error
     └── Unavailable             503  (each says when to come back)
         ├── QueueFull                queue_full
+        ├── WaitExceedsDeadline      wait_exceeds_deadline
         ├── DeadlinePassed           deadline_passed
+        ├── QueueUnavailable         queue_unavailable
+        ├── KeyRunningLimit     429  key_running_limit
+        ├── KeyQueueLimit       429  key_queue_limit
         ├── Draining                 draining
         └── Starting                 starting
 
     StartRefused                     the process ends with its exit code
     ├── SettingsInvalid          78
-    └── EngineUnavailable        70
+    ├── EngineUnavailable        70
+    └── RedisUnavailable         69
 
 No message ever repeats the caller's text.
 """
@@ -165,16 +170,19 @@ class InternalError(ChorusError):
 
 
 class Unavailable(ChorusError):
-    """The server cannot serve this now. `retry_after_s` is when it expects to."""
+    """The server cannot serve this now. `retry_after_s` is when it expects to; `never` says that it will not."""
 
     status = 503
 
-    def __init__(self, message: str, *, retry_after_s: float = 1.0) -> None:
+    def __init__(self, message: str, *, retry_after_s: float = 1.0, never: bool = False) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+        self.never = never
 
     @property
     def headers(self) -> dict[str, str]:
+        if self.never:
+            return {"x-should-retry": "false"}
         return {
             "retry-after": str(max(1, math.ceil(self.retry_after_s))),
             "retry-after-ms": str(max(1, round(self.retry_after_s * 1000))),
@@ -191,6 +199,30 @@ class DeadlinePassed(Unavailable):
     """The request waited for a slot as long as it may."""
 
     code = "deadline_passed"
+
+
+class WaitExceedsDeadline(Unavailable):
+    """The wait for the first sound would be longer than the request's deadline."""
+
+    code = "wait_exceeds_deadline"
+
+
+class QueueUnavailable(Unavailable):
+    """Redis cannot be reached, and this worker has as many requests as it may take by itself."""
+
+    code = "queue_unavailable"
+
+
+class KeyRunningLimit(Unavailable):
+    """The API key has as many requests running as it may have."""
+
+    status, code, type = 429, "key_running_limit", "rate_limit_error"
+
+
+class KeyQueueLimit(Unavailable):
+    """The API key has as many requests waiting as it may have."""
+
+    status, code, type = 429, "key_queue_limit", "rate_limit_error"
 
 
 class Draining(Unavailable):
@@ -221,3 +253,9 @@ class EngineUnavailable(StartRefused):
     """The engine asked for cannot load here."""
 
     exit_code = 70
+
+
+class RedisUnavailable(StartRefused):
+    """No Redis is configured, and none can be started here."""
+
+    exit_code = 69

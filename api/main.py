@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from api import __version__, logs, settings
+from api.admission import Callers
 from api.engines.registry import choose
 from api.pipeline import Rooms, warm_up
 from api.routes import mount
@@ -23,13 +24,16 @@ def create_app(given: Settings | None = None) -> FastAPI:
         await engine.start()
         rooms = Rooms.around(engine)
         try:
-            await warm_up(rooms)
+            rate = await warm_up(rooms)
+            await rooms.gate.start(rate)
             app.state.rooms = rooms
-            logs.LOGGER.info("worker is ready: %s speaks", engine.card.name)
+            logs.LOGGER.info("worker is ready: %s makes %.0f s of sound a second", engine.card.name, rate)
             yield
         finally:
             await rooms.close()
 
+    callers = Callers(chosen.auth)
     app = FastAPI(title="Chorus", version=__version__, lifespan=lifespan)
+    app.state.callers = callers
     mount(app, chosen)
     return app

@@ -5,15 +5,16 @@ one road, and none of them copies it.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import aclosing, closing
-from dataclasses import dataclass
+from contextlib import aclosing, asynccontextmanager, closing
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ParamSpec, TypeVar
 
 from api import text
-from api.admission import LocalGate, audio_seconds
+from api.admission import Estimator, Gate, LoneGate, SharedGate, Ticket, audio_seconds, worker_id
 from api.audio import Encoder, open_encoder
 from api.engines.base import Engine
 from api.errors import ModelNotFound
@@ -31,26 +32,27 @@ async def speak(speech: Speech, rooms: "Rooms", run: Run) -> AsyncGenerator[Audi
     engine = rooms.engine_for(speech.model)  # ModelNotFound           404
     voice = engine.voice(speech)  # UnknownVoice            400
     with closing(rooms.open_encoder(speech)) as encoder:  # InvalidRequest          400
-        async with rooms.gate.admit(audio_seconds(speech.text, speech.speed)) as ticket:  # QueueFull   503
-            run.queued_s = ticket.queued_s
+        async with rooms.admit(speech, voice, run) as ticket:  # QueueFull, and so on    503
             plan = await rooms.plan(speech, voice)  # EmptyInput              400
-            ticket.reprice(audio_seconds_of(plan))  # InputTooCostly          400
+            ticket.reprice(rooms.cost_of(plan))  # InputTooCostly          400
             async with aclosing(engine.stream(plan, voice, run)) as chunks:
                 async for chunk in chunks:  # EngineFailed            500, or a cut stream
+                    ticket.sound(chunk.pcm.duration_s)
                     yield await rooms.encode(encoder, chunk)
+            rooms.learn(speech, voice, ticket)
         yield await rooms.finish(encoder)
 
 
-async def warm_up(rooms: "Rooms") -> None:
-    """Speak one sentence down the whole road, so that no caller pays for first times."""
+async def warm_up(rooms: "Rooms") -> float:
+    """Speak one sentence down the whole road, so that no caller pays for first times.
+
+    Tells what the engine made of it: audio seconds a second.
+    """
     speech = Speech(text="The quick brown fox jumps over the lazy dog.", voice="alloy", format="pcm")
-    async for _ in speak(speech, rooms, Run(id="warm-up")):
-        pass
-
-
-def audio_seconds_of(plan: Plan) -> float:
-    """The corrected cost: what will really be read out, and the pauses."""
-    return sum(audio_seconds(s.text, plan.speed) for s in plan.segments) + plan.pauses_s
+    started, spoken_s = time.monotonic(), 0.0
+    async for audio in speak(speech, replace(rooms, gate=LoneGate(1)), Run(id="warm-up")):
+        spoken_s += audio.duration_s
+    return spoken_s / (time.monotonic() - started)
 
 
 @dataclass(frozen=True)
@@ -58,23 +60,27 @@ class Rooms:
     """What a worker holds: its engine, its gate, and the threads that keep work off the event loop."""
 
     engine: Engine
-    gate: LocalGate
+    gate: Gate
     planning: Executor
     encoding: Executor
+    estimator: Estimator
 
     @classmethod
     def around(cls, engine: Engine) -> "Rooms":
         """The rooms of one worker, around an engine that is loaded."""
-        admission = engine.settings.admission
-        slots = admission.slots_per_worker or engine.card.limits.slots
+        settings = engine.settings
+        slots = settings.admission.slots_per_worker or engine.card.limits.slots
+        shared = settings.redis.url is not None
         return cls(
             engine=engine,
-            gate=LocalGate(slots, admission.max_queued, admission.deadline_s),
+            gate=SharedGate(settings, worker_id(), engine.card.name, slots) if shared else LoneGate(slots),
             planning=ThreadPoolExecutor(1, "plan"),
             encoding=ThreadPoolExecutor(2, "encode"),
+            estimator=Estimator(),
         )
 
     async def close(self) -> None:
+        await self.gate.stop()
         await self.engine.stop()
         self.planning.shutdown(wait=False, cancel_futures=True)
         self.encoding.shutdown(wait=False, cancel_futures=True)
@@ -96,6 +102,24 @@ class Rooms:
             volume=speech.volume,
             whole=speech.whole,
         )
+
+    @asynccontextmanager
+    async def admit(self, speech: Speech, voice: Voice, run: Run) -> AsyncIterator[Ticket]:
+        """A place inside, by what this text is likely to cost."""
+        cost_s = self.estimator.cost_s(speech.text, voice.language, speech.speed)
+        live = run.patience_s() != float("inf")
+        async with self.gate.admit(cost_s, run.entry, live=live, on_place=run.on_place) as ticket:
+            run.queued_s = ticket.queued_s
+            yield ticket
+
+    def cost_of(self, plan: Plan) -> float:
+        """The corrected cost: what will really be read out, and the pauses."""
+        words_s = sum(self.estimator.cost_s(s.text, plan.language, plan.speed) for s in plan.segments)
+        return words_s + plan.pauses_s
+
+    def learn(self, speech: Speech, voice: Voice, ticket: Ticket) -> None:
+        """Hold the estimate against what was spoken, for the next text in this language."""
+        self.estimator.learn(voice.language, audio_seconds(speech.text, speech.speed), ticket.made_s)
 
     async def plan(self, speech: Speech, voice: Voice) -> Plan:
         engine, loop = self.engine, asyncio.get_running_loop()

@@ -41,12 +41,33 @@ class Server(Section):
         return max(1, min(4, (os.cpu_count() or 1) // 2))
 
 
+class Auth(Section):
+    keys: str = Field("", description="API keys, as `chorus key` prints them, separated by commas.")
+    anonymous: bool = Field(
+        default=False,
+        description="Serve callers without a key too; without keys, only loopback is served otherwise.",
+    )
+
+
+class Redis(Section):
+    url: str | None = Field(
+        None, description="The Redis that all hosts share, `redis://…`; unset starts a private one for this host."
+    )
+    namespace: str = Field(
+        "chorus", pattern=r"^[A-Za-z0-9._-]{1,64}$", description="Keeps servers that share a Redis apart."
+    )
+
+
 class Admission(Section):
     slots_per_worker: int | None = Field(
         None, ge=1, description="Requests one worker speaks at once; unset means the engine's own figure."
     )
     max_queued: int = Field(200, ge=0, description="Requests that may wait for a slot; one more gets 503.")
-    deadline_s: float = Field(30, gt=0, description="The longest a request may wait for a slot.")
+    deadline_s: float = Field(30, gt=0, description="The longest a request may wait for its first sound.")
+    adaptive: bool = Field(
+        default=True,
+        description="Admit fewer than the slots allow while streams fall behind what is being played.",
+    )
 
 
 class RequestLimits(Section):
@@ -64,8 +85,8 @@ class Tone(Section):
     first_chunk_ms: float = Field(0, ge=0, description="Delay before a request's first chunk.")
     fault: Literal["none", "fail_start", "fail_first", "fail_midway", "hang", "slow"] = Field(
         "none",
-        description="Injected fault: never load, fail before the first chunk, fail midway, stop midway without a word, "
-        "or speak slower than anybody listens.",
+        description="Injected fault: never load, fail before the first chunk, fail midway, stop midway "
+        "without a word, or speak slower than anybody listens.",
     )
     fault_every: int = Field(1, ge=1, description="Only every nth request meets the fault.")
 
@@ -87,6 +108,8 @@ class Settings(BaseSettings):
     engine: str = Field("auto", description="The engine to load; `auto` takes the best one that can load here.")
     models_dir: Path = Field(Path("models"), description="Where model files lie, one folder an engine.")
     server: Server = Server()
+    auth: Auth = Auth()
+    redis: Redis = Redis()
     admission: Admission = Admission()
     limits: RequestLimits = RequestLimits()
     tone: Tone = Tone()

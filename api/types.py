@@ -21,6 +21,40 @@ class Capability(StrEnum):
     SEED = "seed"
 
 
+class Priority(StrEnum):
+    """How urgent a request is: somebody listens, or it is work in bulk."""
+
+    INTERACTIVE = "interactive"
+    BATCH = "batch"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks. Limits are of requests at once; none means that only the server's own apply."""
+
+    name: str = "-"
+    share: float = 1.0
+    most_running: int | None = None
+    most_queued: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """How a request asks to be let in: for whom, how urgently, and how long they would wait for a first sound."""
+
+    caller: Caller = Caller()
+    priority: Priority = Priority.INTERACTIVE
+    deadline_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a waiting request stands: how many are before it, and how long that is likely to take."""
+
+    position: int
+    wait_s: float
+
+
 @dataclass(frozen=True, slots=True)
 class Pcm:
     """Mono audio: 16-bit samples at a rate."""
@@ -164,7 +198,9 @@ class Run:
     """
 
     id: str
+    entry: Entry = Entry()
     seed: int | None = None
     cancelled: bool = False
     queued_s: float = 0.0
+    on_place: Callable[[Place], None] | None = None
     patience_s: Callable[[], float] = field(default=lambda: 0.0)

@@ -7,6 +7,8 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.errors import HaltServer
 
 from api import settings
+from api.admission import bury, worker_id
+from api.engines.registry import choose
 from workers.kinship import die_with_parent
 from workers.web import ChorusWorker
 
@@ -14,6 +16,7 @@ MOST_FAILED_BOOTS = 3
 BOOT_LOOP_EXIT_CODE = 3
 
 _settings = settings.load()
+_engine = choose(_settings).name
 _failed_boots = 0
 
 wsgi_app = "api.main:create_app()"
@@ -37,7 +40,12 @@ def post_fork(server: Arbiter, worker: ChorusWorker) -> None:  # noqa: ARG001 - 
 
 
 def child_exit(server: Arbiter, worker: ChorusWorker) -> None:  # noqa: ARG001
-    """Count the boots that failed in a row: a server that cannot start must say so, not try for ever."""
+    """Give back what a dead worker held, and count the boots that failed in a row.
+
+    A server that cannot start must say so, and not try for ever.
+    """
+    if _settings.redis.url:
+        bury(_settings.redis.url, _settings.redis.namespace, _engine, worker_id(worker.pid))
     global _failed_boots  # noqa: PLW0603 - the master is one process, and this is its only memory
     _failed_boots = 0 if worker.has_served else _failed_boots + 1
     if _failed_boots >= MOST_FAILED_BOOTS:

@@ -1,9 +1,13 @@
 """What a request costs, in predicted seconds of audio, before anybody has looked at its words."""
 
-# Measured reading speeds: letters of alphabets, and characters that are syllables or words by themselves.
+# Letters of alphabets, and characters that are syllables or words by themselves: measured reading speeds, where
+# learning begins.
 LETTERS_PER_S = 15.0
 IDEOGRAPHS_PER_S = 4.5
 _FIRST_IDEOGRAPH = "\u2e80"
+LEARNING = 0.05
+# Shorter answers say more about pauses than about speed.
+LEAST_LEARNED_S = 1.0
 
 
 def audio_seconds(text: str, speed: float = 1.0) -> float:
@@ -11,3 +15,19 @@ def audio_seconds(text: str, speed: float = 1.0) -> float:
     ideographs = 0 if text.isascii() else sum(char >= _FIRST_IDEOGRAPH for char in text)
     letters = len(text) - ideographs
     return (letters / LETTERS_PER_S + ideographs / IDEOGRAPHS_PER_S) / speed
+
+
+class Estimator:
+    """The same, corrected for each language by what its texts turned out to take."""
+
+    def __init__(self) -> None:
+        self._factors: dict[str, float] = {}
+
+    def cost_s(self, text: str, language: str, speed: float) -> float:
+        return self._factors.get(language, 1.0) * audio_seconds(text, speed)
+
+    def learn(self, language: str, guessed_s: float, sounded_s: float) -> None:
+        """`guessed_s` is what `audio_seconds` said of a text that then sounded for `sounded_s`."""
+        if guessed_s >= LEAST_LEARNED_S:
+            seen = min(5.0, max(0.2, sounded_s / guessed_s))
+            self._factors[language] = (1 - LEARNING) * self._factors.get(language, 1.0) + LEARNING * seen

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from api.audio import FORMATS
 from api.errors import ChorusError
-from api.types import Audio, Speech, Timing
+from api.types import Audio, Place, Speech, Timing
 
 # `usage` counts what goes in by characters and what comes out by frames of this length.
 FRAME_S = 0.02
@@ -23,6 +23,10 @@ class Ending(Protocol):
 
     def end(self) -> bytes:
         """What follows the last piece."""
+        ...
+
+    def place(self, place: Place) -> bytes:
+        """What a reader is told while waiting."""
         ...
 
     def failure(self, error: ChorusError) -> bytes:
@@ -46,6 +50,9 @@ class Raw:
     def end(self) -> bytes:
         return b""
 
+    def place(self, place: Place) -> bytes:  # noqa: ARG002
+        return b""
+
     def failure(self, error: ChorusError) -> bytes:  # noqa: ARG002
         return b""
 
@@ -55,8 +62,9 @@ class Events:
 
     media_type = "text/event-stream"
 
-    def __init__(self, speech: Speech) -> None:
+    def __init__(self, speech: Speech, *, queue_events: bool = False) -> None:
         self.headers: dict[str, str] = {}
+        self._queue_events = queue_events
         self._speech = speech
         self._duration_s = 0.0
         self._timings: list[Timing] = []
@@ -71,6 +79,12 @@ class Events:
         asked, made = len(self._speech.text), round(self._duration_s / FRAME_S)
         usage = {"input_tokens": asked, "output_tokens": made, "total_tokens": asked + made}
         return words_left + _event("speech.audio.done", usage=usage)
+
+    def place(self, place: Place) -> bytes:
+        if not self._queue_events:
+            return b""
+        wait_ms = round(place.wait_s * 1000)
+        return _event("speech.audio.queue", position=place.position, estimated_wait_ms=wait_ms)
 
     def failure(self, error: ChorusError) -> bytes:
         return _event("speech.audio.error", **error.envelope())

@@ -34,6 +34,13 @@ class Outbox:
             await self._put_on_disk(data)
         self._changed.set()
 
+    def push(self, data: bytes) -> None:
+        """Add a few bytes without waiting."""
+        if data:
+            self._memory.append(data)
+            self._memory_bytes += len(data)
+            self._changed.set()
+
     def close(self, error: BaseException | None = None) -> None:
         """No more will come: the end, or what went wrong."""
         self._closed, self._error = True, error

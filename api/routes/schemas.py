@@ -41,6 +41,7 @@ class SpeechRequest(BaseModel):
     pitch: float = Field(1.0, ge=0.5, le=2.0)
     volume_multiplier: float = Field(1.0, ge=0.0, le=4.0)
     words: bool = Field(False, description="Word timings in the events of `stream_format: sse`.")
+    queue_events: bool = Field(False, description="Events of the place in the queue, with `stream_format: sse`.")
     normalization_options: dict[str, Any] | None = Field(
         None, description="Text rules to switch off, by name; `normalize: false` switches off all."
     )
@@ -54,8 +55,9 @@ class SpeechRequest(BaseModel):
                 f"The input has {len(self.input)} characters; at most {limits.input_chars} are spoken.",
                 param="input",
             )
-        if self.words and self.stream_format != "sse":
-            raise UnsupportedParameter("Word timings need stream_format 'sse'.", param="words")
+        for name, wanted in (("words", self.words), ("queue_events", self.queue_events)):
+            if wanted and self.stream_format != "sse":
+                raise UnsupportedParameter(f"'{name}' needs stream_format 'sse'.", param=name)
         return Speech(
             text=self.input,
             voice=self.voice if isinstance(self.voice, str) else self.voice.id,

@@ -30,7 +30,7 @@ async def create_speech(
     whole = not asked.stream or request.scope["http_version"] == "1.0"
     speech = asked.speech(settings.limits, whole=whole)
     run.seed = speech.seed
-    ending = Events(speech) if asked.stream_format == "sse" else Raw(speech)
+    ending = Events(speech, queue_events=asked.queue_events) if asked.stream_format == "sse" else Raw(speech)
     delivery = Delivery(whole, settings.limits.spool_bytes, settings.server.send_timeout_s)
     response = SpeechResponse(speak(speech, rooms, run), ending, run, delivery)
     response.headers["x-chorus-engine"] = rooms.engine.card.name

@@ -1,10 +1,13 @@
-"""What a route can ask for: the rooms of this worker, and the run of this request."""
+"""What a route can ask for: the rooms of this worker, who asks, and the run of this request."""
 
-from fastapi import Request
+from typing import Annotated
 
-from api.errors import Starting
+from fastapi import Depends, Request
+
+from api.admission import Callers
+from api.errors import InvalidRequest, Starting
 from api.pipeline import Rooms
-from api.types import Run
+from api.types import Caller, Entry, Priority, Run
 
 
 def rooms_of(request: Request) -> Rooms:
@@ -14,5 +17,29 @@ def rooms_of(request: Request) -> Rooms:
     return rooms
 
 
-def run_of(request: Request) -> Run:
-    return Run(id=request.scope["state"]["request_id"])
+def caller_of(request: Request) -> Caller:
+    """Who asks, or InvalidApiKey."""
+    callers = request.app.state.callers
+    assert isinstance(callers, Callers)
+    return callers.find(request.headers.get("authorization"))
+
+
+def run_of(request: Request, caller: Annotated[Caller, Depends(caller_of)]) -> Run:
+    entry = Entry(caller, _priority(request), _deadline_s(request))
+    return Run(id=request.scope["state"]["request_id"], entry=entry)
+
+
+def _priority(request: Request) -> Priority:
+    asked = request.headers.get("x-chorus-priority", Priority.INTERACTIVE)
+    if asked not in list(Priority):
+        raise InvalidRequest(f"x-chorus-priority is one of {', '.join(Priority)}.", param="x-chorus-priority")
+    return Priority(asked)
+
+
+def _deadline_s(request: Request) -> float | None:
+    asked = request.headers.get("x-chorus-deadline-ms")
+    if asked is None:
+        return None
+    if not (asked.isascii() and asked.isdecimal() and len(asked) < 10 and int(asked)):
+        raise InvalidRequest("x-chorus-deadline-ms is a whole number of ms.", param="x-chorus-deadline-ms")
+    return int(asked) / 1000

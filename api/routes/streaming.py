@@ -56,6 +56,7 @@ class SpeechResponse(Response):
 
     async def _send_pieces(self, send: Send) -> None:
         outbox = Outbox(self._delivery.spool_bytes)
+        self._run.on_place = lambda place: outbox.push(self._ending.place(place))
         pump = asyncio.create_task(self._pump(outbox))
         try:
             first = await outbox.get()  # an error up to here is still answered as JSON

@@ -23,7 +23,7 @@ MOST_GROWTH = 0.10
 
 def main(minutes: float) -> int:
     with Server(ENGINE="espeak", SERVER__LOG="json") as server:
-        worker = psutil.Process(server.process.pid).children()[0].children()[0]
+        worker = server.workers[0]
         end = time.monotonic() + 60 * minutes
         callers = [threading.Thread(target=live, args=(server, end, seed)) for seed in range(CALLERS)]
         for caller in callers:

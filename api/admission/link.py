@@ -1,0 +1,80 @@
+"""The way to Redis: quick, or declared broken."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
+LUA = Path(__file__).parent / "lua"
+OPERATIONS = ("enter", "leave", "beat", "bury", "look")
+
+# redis-py's own defaults (5 s, ten retries) would hold a request for a minute when Redis is frozen.
+TIMEOUT_S = 0.15
+RETRIES = 1
+# Scripts take a fraction of a millisecond: more connections would only wait for each other inside Redis.
+MOST_CALLS_AT_ONCE = 16
+
+
+class LinkDown(Exception):
+    """Redis did not answer in time, or not sensibly."""
+
+
+def script(operation: str, clock: str | None = None) -> str:
+    """A whole script: the clock, the state, and what is done to it."""
+    parts = [
+        clock or (LUA / "clock.lua").read_text(),
+        *((LUA / f"{name}.lua").read_text() for name in ("queue", operation)),
+    ]
+    return "\n".join(parts)
+
+
+class Link:
+    """Runs the queue's scripts. `up` tells whether the last beat went through."""
+
+    def __init__(self, url: str, prefix: str) -> None:
+        self._redis = Redis.from_url(
+            url,
+            socket_timeout=TIMEOUT_S,
+            socket_connect_timeout=TIMEOUT_S,
+            retry=Retry(NoBackoff(), RETRIES),
+            retry_on_timeout=True,
+            max_connections=4 * MOST_CALLS_AT_ONCE,
+        )
+        # Listening may take as long as it takes; only a dead connection has to be noticed.
+        self._ears = Redis.from_url(url, socket_timeout=None, socket_connect_timeout=1, health_check_interval=5)
+        self._scripts = {name: self._redis.register_script(script(name)) for name in OPERATIONS}
+        self._prefix = prefix
+        self._room = asyncio.Semaphore(MOST_CALLS_AT_ONCE)
+        self.up = False
+
+    async def ask(self, operation: str, question: dict[str, Any]) -> dict[str, Any]:
+        """Run a script that is asked and answers in JSON."""
+        answer: dict[str, Any] = json.loads(await self.tell(operation, json.dumps(question)))
+        return answer
+
+    async def tell(self, operation: str, *words: str) -> Any:
+        async with self._room:
+            try:
+                return await self._scripts[operation](keys=[self._prefix], args=list(words))
+            except (RedisError, OSError, TimeoutError) as error:
+                raise LinkDown(str(error)) from error
+
+    async def listen(self, channel: str) -> AsyncIterator[str]:
+        """What is said on a channel, for as long as the connection holds."""
+        async with self._ears.pubsub(ignore_subscribe_messages=True) as ears:
+            try:
+                await ears.subscribe(channel)
+                async for message in ears.listen():
+                    yield message["data"].decode()
+            except (RedisError, OSError, TimeoutError) as error:
+                raise LinkDown(str(error)) from error
+
+    async def close(self) -> None:
+        await self._redis.aclose()
+        await self._ears.aclose()

@@ -1,0 +1,98 @@
+-- A worker's heartbeat: it lives, this is what it has, this is what it made. Redis is brought into line with it, so
+-- that a restart, a lost reply or a lost message mends itself within a beat.
+-- ARGV[1]: {worker, cap, warm, made, entering = {ticket: true}, running = {{ticket, cost, facts}}, waiting =
+--           {{ticket, score, cost, facts}}}
+
+local beat = cjson.decode(ARGV[1])
+local worker = beat.worker
+
+local function known_tickets()
+  local known = beat.entering
+  for _, one in ipairs(beat.running) do known[one[1]] = true end
+  for _, one in ipairs(beat.waiting) do known[one[1]] = true end
+  return known
+end
+
+local function drop_strangers(known)
+  for _, kind in ipairs({'run:', 'wait:'}) do
+    for _, ticket in ipairs(redis.call('ZRANGE', key(kind .. worker), 0, -1)) do
+      if not known[ticket] then drop(worker, ticket) end
+    end
+  end
+end
+
+local function restore_runners()
+  for _, one in ipairs(beat.running) do
+    local ticket, cost, facts = one[1], one[2], one[3]
+    if redis.call('ZSCORE', key('run:' .. worker), ticket) then
+      redis.call('HSET', key('cost'), ticket, cost)
+    else
+      take_waiting(worker, ticket)
+      add_running(worker, ticket, cost, facts)
+    end
+  end
+end
+
+-- A waiter Redis has forgotten comes back to the place it had; one that Redis has let in is told so.
+local function restore_waiters()
+  for _, one in ipairs(beat.waiting) do
+    local ticket = one[1]
+    if not redis.call('ZSCORE', key('run:' .. worker), ticket)
+      and not redis.call('ZSCORE', key('wait:' .. worker), ticket) then
+      add_waiting(worker, ticket, one[2], one[3], one[4])
+      set_clock(one[4])
+    end
+  end
+end
+
+local function record(made)
+  local second = math.floor(now / 1000)
+  if made > 0 then redis.call('HINCRBYFLOAT', key('made:' .. worker), second, made) end
+  local saturated = running_at(worker) >= cap_of(worker) or redis.call('ZCARD', key('wait:' .. worker)) > 0
+  if saturated then
+    redis.call('ZADD', key('busy:' .. worker), second, second)
+  else
+    redis.call('ZREM', key('busy:' .. worker), second)
+    redis.call('HDEL', key('made:' .. worker), second)
+  end
+  local old = redis.call('ZREVRANGE', key('busy:' .. worker), RATE_SECONDS, -1)
+  if #old > 0 then
+    redis.call('ZREM', key('busy:' .. worker), unpack(old))
+    redis.call('HDEL', key('made:' .. worker), unpack(old))
+  end
+end
+
+local function granted()
+  local inside = {}
+  for _, one in ipairs(beat.waiting) do
+    if redis.call('ZSCORE', key('run:' .. worker), one[1]) then inside[#inside + 1] = one[1] end
+  end
+  return inside
+end
+
+local function places()
+  local found, ahead = {}, 0
+  local waiting = redis.call('ZRANGE', key('wait:' .. worker), 0, -1)
+  local costs = #waiting > 0 and redis.call('HMGET', key('cost'), unpack(waiting)) or {}
+  local first_ms, per_second = wait_ms(worker, 0), rate_of(worker)
+  for i, ticket in ipairs(waiting) do
+    found[i] = {ticket, i - 1, first_ms + 1000 * ahead / per_second * sum_of('correction', 1)}
+    ahead = ahead + number(costs[i], 0)
+  end
+  return found
+end
+
+bury_the_dead()
+redis.call('ZADD', key('workers'), now + LEASE_MS, worker)
+redis.call('HSET', key('caps'), worker, beat.cap)
+redis.call('HSET', key('warm'), worker, beat.warm)
+record(beat.made)
+drop_strangers(known_tickets())
+restore_runners()
+restore_waiters()
+promote_all()
+for _, name in ipairs({'workers', 'caps', 'warm', 'cost', 'facts', 'running', 'waiting', 'finish', 'promised', 'sums',
+  'run:' .. worker, 'wait:' .. worker, 'made:' .. worker, 'busy:' .. worker}) do
+  redis.call('PEXPIRE', key(name), KEEP_MS)
+end
+return cjson.encode({now = now, granted = granted(), places = places(), rate = rate_of_all()})

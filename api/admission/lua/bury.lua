@@ -1,0 +1,5 @@
+-- A worker is dead, and somebody saw it die. ARGV: worker
+
+bury(ARGV[1])
+promote_all()
+return 1

@@ -1,0 +1,83 @@
+-- One request asks to enter. Asking again with the same ticket changes nothing and gets the present answer.
+-- ARGV[1]: {ticket, worker, cost, caller, class, offset_ms, share, most_running, most_queued, max_queued,
+--           deadline_ms, first_chunk_ms, luck}
+
+local ask = cjson.decode(ARGV[1])
+local worker, ticket = ask.worker, ask.ticket
+
+local function answer(verdict, more)
+  more = more or {}
+  more.verdict, more.now = verdict, now
+  return cjson.encode(more)
+end
+
+local function promised_cost()
+  local total, flat = 0, redis.call('HGETALL', key('promised'))
+  for i = 1, #flat, 2 do
+    local due = tonumber(flat[i])
+    if due < now / 1000 - PROMISE_KEPT_S then
+      redis.call('HDEL', key('promised'), flat[i])
+    elseif due >= now / 1000 then
+      total = total + tonumber(flat[i + 1])
+    end
+  end
+  return total
+end
+
+-- When to come back: what is too much by now, and what others were promised, at the rate of all workers.
+local function refuse(code, over)
+  local base_s = (over + promised_cost()) / rate_of_all()
+  local draw_s = base_s > 45 and 45 + 15 * ask.luck or base_s * (1 + 0.3 * ask.luck)
+  draw_s = math.min(60, math.max(1, draw_s))
+  if code ~= 'key_running_limit' and code ~= 'key_queue_limit' then
+    redis.call('HINCRBYFLOAT', key('promised'), math.floor(now / 1000 + draw_s), ask.cost)
+  end
+  redis.call('HINCRBY', key('sums'), 'refused:' .. code, 1)
+  return answer('refused', {code = code, retry_after_s = draw_s})
+end
+
+local function place(score)
+  return {score = score, facts = facts_of(ticket), wait_ms = wait_ms(worker, ahead_of(worker, score)),
+    position = redis.call('ZRANK', key('wait:' .. worker), ticket)}
+end
+
+bury_the_dead()
+-- Redis has been emptied, or believed this worker dead: its next beat comes first.
+if not redis.call('ZSCORE', key('workers'), worker) then return answer('stranger') end
+if redis.call('ZSCORE', key('run:' .. worker), ticket) then return answer('running', {facts = facts_of(ticket)}) end
+local standing = redis.call('ZSCORE', key('wait:' .. worker), ticket)
+if standing then return answer('waiting', place(tonumber(standing))) end
+
+local start = clock_of(ask.caller, ask.class)
+local facts = {caller = ask.caller, class = ask.class, since = now, predicted = 0, most_running = ask.most_running,
+  finish = start + 1000 * ask.cost / (rate_of_all() * ask.share)}
+
+if ask.first_chunk_ms > ask.deadline_ms then return refuse('wait_exceeds_deadline', ask.cost) end
+promote(worker)
+if may_run(worker, facts) then
+  set_clock(facts)
+  add_running(worker, ticket, ask.cost, facts)
+  redis.call('HINCRBY', key('sums'), 'admitted', 1)
+  return answer('running', {facts = facts})
+end
+
+if ask.most_queued >= 0 and number(redis.call('HGET', key('waiting'), ask.caller), 0) >= ask.most_queued then
+  return refuse(ask.most_queued == 0 and 'key_running_limit' or 'key_queue_limit', ask.cost)
+end
+
+local score = start + ask.offset_ms
+local predicted = wait_ms(worker, ahead_of(worker, score))
+local too_late_ms = predicted + ask.first_chunk_ms - ask.deadline_ms
+local queued = sum_of('queued', 0)
+local too_many = queued - ask.max_queued + 1
+local over = math.max(0, too_late_ms / 1000 * rate_of(worker))
+if too_many > 0 then
+  return refuse('queue_full', math.max(over, too_many * (queued > 0 and sum_of('queued_cost', 0) / queued or ask.cost)))
+end
+if too_late_ms > 0 then return refuse('wait_exceeds_deadline', over) end
+
+facts.predicted = predicted
+set_clock(facts)
+add_waiting(worker, ticket, score, ask.cost, facts)
+redis.call('HINCRBY', key('sums'), 'queued_ever', 1)
+return answer('waiting', place(score))

@@ -1,0 +1,179 @@
+-- The queue's state, and the only functions that change it. Every script begins with this text.
+--
+-- A worker owns its tickets: they live as long as its lease in `workers`, which each of its beats renews.
+--   workers        zset  worker -> end of its lease, ms         caps, warm  hash  worker -> slots, warm-up rate
+--   run:<worker>   zset  ticket -> when it was admitted, ms     cost        hash  ticket -> audio seconds still to make
+--   wait:<worker>  zset  ticket -> score, ms: lowest is next    facts       hash  ticket -> who, class, since, predicted
+--   made:<worker>  hash  second -> audio seconds made           busy:<worker>  zset  saturated seconds, by themselves
+--   running, waiting  hash  caller -> how many                  finish      hash  caller/class -> virtual finish, ms
+--   promised       hash  second -> audio seconds sent away till then
+--   sums           hash  queued, queued_cost, correction, and counters for people
+
+local P = KEYS[1]
+local now = clock_ms()
+
+local LEASE_MS = 10000
+local KEEP_MS = 86400000
+local RATE_SECONDS = 30
+local PROMISE_KEPT_S = 5
+local LEARNING = 0.1
+
+local function key(name) return P .. name end
+local function number(value, default) return tonumber(value) or default end
+local function sum(field, by) return redis.call('HINCRBYFLOAT', key('sums'), field, by) end
+local function sum_of(field, default) return number(redis.call('HGET', key('sums'), field), default) end
+local function running_at(worker) return redis.call('ZCARD', key('run:' .. worker)) end
+local function cap_of(worker) return number(redis.call('HGET', key('caps'), worker), 0) end
+local function facts_of(ticket)
+  local facts = redis.call('HGET', key('facts'), ticket)
+  return facts and cjson.decode(facts) or {caller = '-', class = 'interactive', since = now, predicted = 0, finish = 0}
+end
+
+local function count(hash, caller, by)
+  if redis.call('HINCRBY', key(hash), caller, by) <= 0 then redis.call('HDEL', key(hash), caller) end
+end
+
+local function forget(ticket)
+  redis.call('HDEL', key('cost'), ticket)
+  redis.call('HDEL', key('facts'), ticket)
+end
+
+local function add_waiting(worker, ticket, score, cost, facts)
+  redis.call('ZADD', key('wait:' .. worker), score, ticket)
+  redis.call('HSET', key('cost'), ticket, cost)
+  redis.call('HSET', key('facts'), ticket, cjson.encode(facts))
+  count('waiting', facts.caller, 1)
+  redis.call('HINCRBY', key('sums'), 'queued', 1)
+  sum('queued_cost', cost)
+end
+
+local function take_waiting(worker, ticket)
+  if redis.call('ZREM', key('wait:' .. worker), ticket) == 0 then return false end
+  count('waiting', facts_of(ticket).caller, -1)
+  if redis.call('HINCRBY', key('sums'), 'queued', -1) <= 0 then
+    redis.call('HSET', key('sums'), 'queued_cost', 0)
+  else
+    sum('queued_cost', -number(redis.call('HGET', key('cost'), ticket), 0))
+  end
+  return true
+end
+
+-- Start-time fair queueing: a virtual clock for each caller and class, which never goes back.
+local function clock_of(caller, class)
+  return math.max(now, number(redis.call('HGET', key('finish'), caller .. '/' .. class), 0))
+end
+
+local function set_clock(facts)
+  redis.call('HSET', key('finish'), facts.caller .. '/' .. facts.class,
+    math.max(clock_of(facts.caller, facts.class), facts.finish))
+end
+
+local function add_running(worker, ticket, cost, facts)
+  redis.call('ZADD', key('run:' .. worker), now, ticket)
+  redis.call('HSET', key('cost'), ticket, cost)
+  redis.call('HSET', key('facts'), ticket, cjson.encode(facts))
+  count('running', facts.caller, 1)
+end
+
+-- Whatever it is, it is gone afterwards.
+local function drop(worker, ticket)
+  if redis.call('ZREM', key('run:' .. worker), ticket) == 1 then
+    count('running', facts_of(ticket).caller, -1)
+    forget(ticket)
+  elseif take_waiting(worker, ticket) then
+    forget(ticket)
+  end
+end
+
+local function bury(worker)
+  for _, kind in ipairs({'run:', 'wait:'}) do
+    for _, ticket in ipairs(redis.call('ZRANGE', key(kind .. worker), 0, -1)) do drop(worker, ticket) end
+  end
+  redis.call('ZREM', key('workers'), worker)
+  redis.call('HDEL', key('caps'), worker)
+  redis.call('HDEL', key('warm'), worker)
+  redis.call('DEL', key('made:' .. worker), key('busy:' .. worker))
+end
+
+local function bury_the_dead()
+  for _, worker in ipairs(redis.call('ZRANGEBYSCORE', key('workers'), '-inf', now)) do bury(worker) end
+end
+
+-- A slot is left to those who wait for it themselves: work in bulk never takes a worker's last ones.
+local function slots_for(class, cap)
+  if class == 'batch' and cap > 1 then return cap - math.max(1, math.floor(cap / 8)) end
+  return cap
+end
+
+local function may_run(worker, facts)
+  if running_at(worker) >= slots_for(facts.class, cap_of(worker)) then return false end
+  local most = number(facts.most_running, 0)
+  return most == 0 or number(redis.call('HGET', key('running'), facts.caller), 0) < most
+end
+
+-- How wrong the predictions were lately, as one factor.
+local function learn(predicted, waited)
+  if predicted < 100 then return end
+  local ratio = math.min(4, math.max(0.25, waited / predicted))
+  redis.call('HSET', key('sums'), 'correction', (1 - LEARNING) * sum_of('correction', 1) + LEARNING * ratio)
+end
+
+local function admit(worker, ticket)
+  local facts = facts_of(ticket)
+  local cost = redis.call('HGET', key('cost'), ticket)
+  take_waiting(worker, ticket)
+  add_running(worker, ticket, cost, facts)
+  learn(facts.predicted, now - facts.since)
+  redis.call('PUBLISH', key('wake:' .. worker), ticket)
+end
+
+-- The first waiter who may run goes next, and the next, while there is room at this worker.
+local function promote(worker)
+  local wait, at = key('wait:' .. worker), 0
+  while running_at(worker) < cap_of(worker) do
+    local head = redis.call('ZRANGE', wait, at, at)[1]
+    if not head then return end
+    if may_run(worker, facts_of(head)) then admit(worker, head) else at = at + 1 end
+  end
+end
+
+local function promote_all()
+  for _, worker in ipairs(redis.call('ZRANGE', key('workers'), 0, -1)) do promote(worker) end
+end
+
+local function costs_of(tickets)
+  if #tickets == 0 then return 0 end
+  local total = 0
+  for _, cost in ipairs(redis.call('HMGET', key('cost'), unpack(tickets))) do total = total + number(cost, 0) end
+  return total
+end
+
+-- What a worker makes when it has as much to do as it can: over its last saturated seconds, this one not being
+-- over. Before there are any, what it made when it warmed up.
+local function rate_of(worker)
+  local seconds = redis.call('ZREVRANGEBYSCORE', key('busy:' .. worker), math.floor(now / 1000) - 1, '-inf',
+    'LIMIT', 0, RATE_SECONDS)
+  if #seconds < 2 then return number(redis.call('HGET', key('warm'), worker), 1) end
+  local total = 0
+  for _, made in ipairs(redis.call('HMGET', key('made:' .. worker), unpack(seconds))) do
+    total = total + number(made, 0)
+  end
+  return math.max(total / #seconds, 0.01)
+end
+
+local function rate_of_all()
+  local total = 0
+  for _, worker in ipairs(redis.call('ZRANGE', key('workers'), 0, -1)) do total = total + rate_of(worker) end
+  return math.max(total, 0.01)
+end
+
+-- Milliseconds until a request with this much ahead of it is let in at this worker.
+local function wait_ms(worker, ahead)
+  local runners = redis.call('ZRANGE', key('run:' .. worker), 0, -1)
+  local remaining = #runners > 0 and costs_of(runners) / #runners or 0
+  return 1000 * (ahead + remaining) / rate_of(worker) * sum_of('correction', 1)
+end
+
+local function ahead_of(worker, score)
+  return costs_of(redis.call('ZRANGEBYSCORE', key('wait:' .. worker), '-inf', '(' .. string.format('%.3f', score)))
+end

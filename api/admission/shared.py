@@ -1,0 +1,269 @@
+"""One queue for all workers of all hosts, exact, bounded and fair.
+
+What is true stands in Redis and is changed by scripts (`lua/`), one for each decision. What is here is a worker's
+own share of it: its tickets. A beat brings the two into line four times a second; wake-ups are only hints.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from api.admission import keys, refusals
+from api.admission.adaptive import AdaptiveCap
+from api.admission.link import Link, LinkDown
+from api.admission.ticket import State, Ticket
+from api.errors import DeadlinePassed, QueueUnavailable
+from api.logs import LOGGER
+from api.settings import Settings
+from api.types import Entry, Place, Priority
+
+OFFSETS_MS = {Priority.INTERACTIVE: 0, Priority.BATCH: 10_000}
+# While Redis is away, a worker admits up to its own slots for this long.
+FAIL_STATIC_S = 30.0
+# How quickly the usual time to the first sound is learned.
+LEARNING = 0.1
+
+
+class SharedGate:
+    """Lets requests in, in order, or tells them when to come back."""
+
+    def __init__(self, settings: Settings, worker: str, engine: str, slots: int) -> None:
+        prefix = keys.prefix(settings.redis.namespace, engine)
+        assert settings.redis.url
+        self.worker = worker
+        self._limits = settings.admission
+        self._link = Link(settings.redis.url, prefix)
+        self._channel = keys.wake_channel(prefix, worker)
+        self._cap = AdaptiveCap(slots, adaptive=settings.admission.adaptive)
+        self._tickets: dict[str, Ticket] = {}
+        self._left: list[str] = []
+        self._someone_left = asyncio.Event()
+        self._made_s = 0.0
+        self._warm_rate = 1.0
+        self._first_chunk_s: float | None = None
+        self._down_since = time.monotonic() - FAIL_STATIC_S
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self, warm_rate: float) -> None:
+        """Register this worker, which makes `warm_rate` audio seconds a second; does not wait for Redis."""
+        self._warm_rate = warm_rate
+        await self._beat()
+        self._tasks = [asyncio.create_task(work()) for work in (self._keep_beating, self._give_back, self._listen)]
+
+    async def stop(self) -> None:
+        """Leave the pool; nothing of this worker stays behind."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        with suppress(LinkDown):
+            await self._link.tell("bury", self.worker)
+        await self._link.close()
+
+    @asynccontextmanager
+    async def admit(
+        self,
+        cost_s: float,
+        entry: Entry,
+        *,
+        live: bool = True,
+        on_place: Callable[[Place], None] | None = None,
+    ) -> AsyncIterator[Ticket]:
+        """Hold a slot for the length of the block. Raises what `refusals` draws up, or QueueUnavailable."""
+        ticket = Ticket(cost_s, entry, live, self, on_place=on_place)
+        deadline_s = min(entry.deadline_s or self._limits.deadline_s, self._limits.deadline_s)
+        self._tickets[ticket.id] = ticket
+        try:
+            await self._enter(ticket, deadline_s)
+            yield ticket
+        finally:
+            ticket.release()
+
+    async def look(self) -> dict[str, Any]:
+        """The whole queue, for operators. Raises LinkDown."""
+        return await self._link.ask("look", {})
+
+    def sounded(self, ticket: Ticket, audio_s: float, *, late: bool) -> None:
+        if not ticket.made_s and ticket.admitted_at:
+            self._learn_first_chunk(time.monotonic() - ticket.admitted_at)
+        self._made_s += audio_s
+        self._cap.chunk(late=late)
+
+    # --- entering ---
+
+    async def _enter(self, ticket: Ticket, deadline_s: float) -> None:
+        try:
+            await self._ask_redis(ticket, deadline_s)
+        except LinkDown:
+            self._enter_locally(ticket)
+        if ticket.state is State.WAITING:
+            await self._wait(ticket, deadline_s)
+
+    async def _ask_redis(self, ticket: Ticket, deadline_s: float) -> None:
+        if not self._link.up:
+            raise LinkDown
+        answer = await self._link.ask("enter", self._question(ticket, deadline_s))
+        if answer["verdict"] == "stranger":
+            await self._beat()
+            answer = await self._link.ask("enter", self._question(ticket, deadline_s))
+        if answer["verdict"] == "refused":
+            raise refusals.refusal(answer["code"], answer["retry_after_s"], never=self._too_short(deadline_s))
+        if ticket.state is not State.ENTERING:
+            return  # let in meanwhile, by a wake-up that overtook the answer
+        ticket.facts = answer["facts"]
+        if answer["verdict"] == "running":
+            ticket.let_in()
+        else:
+            ticket.state, ticket.score = State.WAITING, answer["score"]
+            ticket.moved_to(Place(answer["position"], answer["wait_ms"] / 1000))
+
+    def _question(self, ticket: Ticket, deadline_s: float) -> dict[str, Any]:
+        caller, priority = ticket.entry.caller, ticket.entry.priority
+        return {
+            "ticket": ticket.id,
+            "worker": self.worker,
+            "cost": ticket.cost_s,
+            "caller": caller.name,
+            "class": priority.value,
+            "offset_ms": OFFSETS_MS[priority],
+            "share": caller.share,
+            "most_running": caller.most_running or 0,
+            "most_queued": -1 if caller.most_queued is None else caller.most_queued,
+            "max_queued": self._limits.max_queued,
+            "deadline_ms": deadline_s * 1000,
+            "first_chunk_ms": (self._first_chunk_s or 0.0) * 1000,
+            "luck": random.random(),
+        }
+
+    async def _wait(self, ticket: Ticket, deadline_s: float) -> None:
+        patience_s = deadline_s - (self._first_chunk_s or 0.0) - ticket.queued_s
+        try:
+            async with asyncio.timeout(patience_s):
+                await ticket.turn.wait()
+        except TimeoutError:
+            if ticket.state is State.WAITING:
+                wait_s = ticket.place.wait_s if ticket.place else 1.0
+                raise DeadlinePassed("No slot came free in time.", retry_after_s=refusals.drawn(wait_s)) from None
+
+    def _too_short(self, deadline_s: float) -> bool:
+        return self._first_chunk_s is not None and self._first_chunk_s > deadline_s
+
+    def _learn_first_chunk(self, took_s: float) -> None:
+        known = self._first_chunk_s
+        self._first_chunk_s = took_s if known is None else (1 - LEARNING) * known + LEARNING * took_s
+
+    # --- without Redis ---
+
+    def _enter_locally(self, ticket: Ticket) -> None:
+        """Redis is away: up to this worker's slots for half a minute, and nobody beyond."""
+        if self._fails_static and self._running < self._cap.slots:
+            ticket.facts = self._facts_of(ticket)
+            ticket.let_in()
+            return
+        raise QueueUnavailable("The queue cannot be reached.", retry_after_s=refusals.drawn(2.0))
+
+    def _promote_locally(self) -> None:
+        waiting = sorted((t for t in self._tickets.values() if t.state is State.WAITING), key=lambda t: t.score)
+        for ticket in waiting[: max(0, self._cap.slots - self._running)]:
+            ticket.let_in()
+
+    @property
+    def _fails_static(self) -> bool:
+        return time.monotonic() - self._down_since < FAIL_STATIC_S
+
+    @property
+    def _running(self) -> int:
+        return sum(ticket.state is State.RUNNING for ticket in self._tickets.values())
+
+    # --- leaving ---
+
+    def released(self, ticket: Ticket) -> None:
+        """Called by the ticket: no awaiting here, for whoever leaves may have been cancelled."""
+        del self._tickets[ticket.id]
+        self._left.append(ticket.id)
+        self._someone_left.set()
+        if not self._link.up and self._fails_static:
+            self._promote_locally()
+
+    async def _give_back(self) -> None:
+        """Tell Redis who left, as soon as somebody does. What cannot be told now, the next beat makes good."""
+        while True:
+            await self._someone_left.wait()
+            self._someone_left.clear()
+            left, self._left = self._left, []
+            if self._link.up:
+                with suppress(LinkDown):
+                    await self._link.tell("leave", self.worker, *left)
+
+    # --- keeping in line ---
+
+    async def _keep_beating(self) -> None:
+        while True:
+            await asyncio.sleep(keys.BEAT_S * random.uniform(0.8, 1.2))
+            self._cap.adapt(self._running)
+            await self._beat()
+
+    async def _beat(self) -> None:
+        made_s, self._made_s = self._made_s, 0.0
+        try:
+            answer = await self._link.ask("beat", self._state(made_s))
+        except LinkDown as error:
+            self._made_s += made_s
+            self._link_lost(error)
+            return
+        self._link_found()
+        for ticket_id in answer["granted"]:
+            self._let_in(ticket_id)
+        for ticket_id, position, wait_ms in answer["places"]:
+            if ticket := self._tickets.get(ticket_id):
+                ticket.moved_to(Place(position, wait_ms / 1000))
+
+    def _state(self, made_s: float) -> dict[str, Any]:
+        by_state = {state: [t for t in self._tickets.values() if t.state is state] for state in State}
+        return {
+            "worker": self.worker,
+            "cap": self._cap.slots,
+            "warm": self._warm_rate,
+            "made": made_s,
+            "entering": {ticket.id: True for ticket in by_state[State.ENTERING]},
+            "running": [[t.id, t.remaining_s, t.facts or self._facts_of(t)] for t in by_state[State.RUNNING]],
+            "waiting": [[t.id, t.score, t.cost_s, t.facts] for t in by_state[State.WAITING]],
+        }
+
+    def _facts_of(self, ticket: Ticket) -> dict[str, Any]:
+        """What Redis would have written down of a ticket it has not seen."""
+        return {
+            "caller": ticket.entry.caller.name,
+            "class": ticket.entry.priority.value,
+            "since": 0,
+            "predicted": 0,
+            "most_running": ticket.entry.caller.most_running or 0,
+            "finish": 0,
+        }
+
+    def _let_in(self, ticket_id: str) -> None:
+        ticket = self._tickets.get(ticket_id)
+        if ticket and ticket.state in (State.WAITING, State.ENTERING):
+            ticket.facts = ticket.facts or self._facts_of(ticket)
+            ticket.let_in()
+
+    async def _listen(self) -> None:
+        while True:
+            with suppress(LinkDown):
+                async for ticket_id in self._link.listen(self._channel):
+                    self._let_in(ticket_id)
+            await asyncio.sleep(1)
+
+    def _link_lost(self, error: LinkDown) -> None:
+        if self._link.up:
+            self._down_since = time.monotonic()
+            LOGGER.warning("the queue cannot be reached: %s", error)
+            self._link.up = False
+            self._promote_locally()
+
+    def _link_found(self) -> None:
+        if not self._link.up:
+            LOGGER.info("the queue is in reach")
+        self._link.up = True
