@@ -10,6 +10,7 @@ import click
 
 from api import __version__, doctor, say, settings
 from api.audio import FORMATS
+from api.bench.command import bench
 from api.errors import ChorusError, StartRefused
 from api.types import Speech
 
@@ -18,6 +19,9 @@ from api.types import Speech
 @click.version_option(__version__, prog_name="chorus")
 def cli() -> None:
     """Chorus: text to speech, served."""
+
+
+cli.add_command(bench)
 
 
 @cli.command()
