@@ -37,7 +37,7 @@ async def speak(speech: Speech, rooms: "Rooms", run: Run) -> AsyncGenerator[Audi
             ticket.reprice(rooms.cost_of(plan))  # InputTooCostly          400
             async with aclosing(engine.stream(plan, voice, run)) as chunks:
                 async for chunk in chunks:  # EngineFailed            500, or a cut stream
-                    ticket.sound(chunk.pcm.duration_s)
+                    ticket.sound(chunk.pcm.duration_s, silent=chunk.silent)
                     yield await rooms.encode(encoder, chunk)
             rooms.learn(speech, voice, ticket)
         yield await rooms.finish(encoder)
@@ -113,9 +113,8 @@ class Rooms:
             yield ticket
 
     def cost_of(self, plan: Plan) -> float:
-        """The corrected cost: what will really be read out, and the pauses."""
-        words_s = sum(self.estimator.cost_s(s.text, plan.language, plan.speed) for s in plan.segments)
-        return words_s + plan.pauses_s
+        """The corrected cost: what will really be read out. Pauses cost the engine nothing."""
+        return sum(self.estimator.cost_s(s.text, plan.language, plan.speed) for s in plan.segments)
 
     def learn(self, speech: Speech, voice: Voice, ticket: Ticket) -> None:
         """Hold the estimate against what was spoken, for the next text in this language."""

@@ -147,10 +147,6 @@ class Plan:
     def chars(self) -> int:
         return sum(len(segment.text) for segment in self.segments)
 
-    @property
-    def pauses_s(self) -> float:
-        return self.pause_after_s + sum(segment.pause_before_s for segment in self.segments)
-
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -173,10 +169,14 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The next piece of sound on the road, and the words whose timing is settled by now."""
+    """The next piece of sound on the road, and the words whose timing is settled by now.
+
+    `silent` marks the plan's own pauses, which cost the engine nothing.
+    """
 
     pcm: Pcm
     timings: tuple[Timing, ...] = ()
+    silent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,7 @@ class Ticket:
     made_s: float = 0.0
     asked_at: float = field(default_factory=time.monotonic)
     admitted_at: float | None = None
+    _heard_s: float = 0.0
     _playing_since: float | None = None
 
     @property
@@ -69,16 +70,21 @@ class Ticket:
             raise InputTooCostly("This text is far longer to speak than to read.", param="input")
         self.cost_s = cost_s
 
-    def sound(self, audio_s: float) -> None:
-        """Count a chunk that the engine has made. One that comes after a live listener ran dry is late."""
+    def sound(self, audio_s: float, *, silent: bool = False) -> None:
+        """Count a chunk on its way to the listener; one that comes after they ran dry is late.
+
+        Silence fills a listener's ears, but no engine has made it.
+        """
         now = time.monotonic()
         if self._playing_since is None:
             self._playing_since = now
-        late = self.live and now - self._playing_since > self.made_s
+        late = self.live and now - self._playing_since > self._heard_s
         if late:  # the listener has waited, and goes on from here
-            self._playing_since = now - self.made_s
-        self.owner.sounded(self, audio_s, late=late)
-        self.made_s += audio_s
+            self._playing_since = now - self._heard_s
+        self._heard_s += audio_s
+        if not silent:
+            self.owner.sounded(self, audio_s, late=late)
+            self.made_s += audio_s
 
     def moved_to(self, place: Place) -> None:
         if place != self.place and self.on_place:

@@ -117,7 +117,7 @@ class Engine(ABC):
 
     def _silence(self, seconds: float, timings: tuple[Timing, ...] = ()) -> Chunk:
         rate_hz = self.card.sample_rate_hz
-        return Chunk(Pcm(np.zeros(round(seconds * rate_hz), np.int16), rate_hz), timings)
+        return Chunk(Pcm(np.zeros(round(seconds * rate_hz), np.int16), rate_hz), timings, silent=True)
 
     def _refuse_the_impossible(self, speech: Speech) -> None:
         asked = {

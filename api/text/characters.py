@@ -57,9 +57,9 @@ def clean(text: Traced) -> Traced:
 
 def _composed(text: str) -> Iterator[Edit]:
     """NFC, cluster by cluster: the whole text at once would lose the alignment, and take quadratic time."""
-    start = 0
+    start = done = 0
     while (start := _PLAIN.match(text, start).end()) < len(text):  # type: ignore[union-attr]
-        start = max(start - 1, 0) if _is_mark(text[start]) else start
+        start = max(start - 1, done) if _is_mark(text[start]) else start
         end = start + 1
         while end < len(text) and end - start <= MARKS_AT_ONCE and _is_mark(text[end]):
             end += 1
@@ -67,7 +67,7 @@ def _composed(text: str) -> Iterator[Edit]:
         composed = unicodedata.normalize("NFC", cluster)
         if composed != cluster:
             yield (start, end, composed)
-        start = end
+        start = done = end
 
 
 def _is_mark(char: str) -> bool:

@@ -22,20 +22,13 @@ TIMELY_S = 0.1
 # The machine may be busy with something else for a moment; a slow answer is slow each time.
 TRIES = 4
 
-# Bugs that are known and not yet mended, by the name of the case that shows them.
-KNOWN_BUGS = {
-    "input is 4096 combining marks": "more than 30 marks in a row are composed in pieces that overlap",
-    "input is a pause of 60 s": "pauses count against the price a text may have",
-}
-
 REFUSED = [case for case in CORPUS if case.code]
 UNREADABLE = [case for case in CORPUS if case.status == 400 and not case.code]
 SPOKEN = [case for case in CORPUS if case.status == 200]
 
 
 def each(cases: list[Case]) -> pytest.MarkDecorator:
-    known = {name: [pytest.mark.xfail(reason=bug)] for name, bug in KNOWN_BUGS.items()}
-    params = [pytest.param(case, marks=known.get(case.name, []), id=str(case)) for case in cases]
+    params = [pytest.param(case, id=str(case)) for case in cases]
     return pytest.mark.parametrize("case", params)
 
 
@@ -102,7 +95,7 @@ def test_odd_input_is_not_refused(case: Case, server: Server) -> None:
 def test_after_all_of_it_at_once_the_same_worker_speaks_on(engine: str, request: pytest.FixtureRequest) -> None:
     server: Server = request.getfixturevalue(engine)
     worker, logged = _worker(server), len(server.log)
-    hostile = [case for case in REFUSED + UNREADABLE if case.engine == engine and case.name not in KNOWN_BUGS]
+    hostile = [case for case in REFUSED + UNREADABLE if case.engine == engine]
     with ThreadPoolExecutor(8) as crowd:
         answers = list(crowd.map(_send, itertools.repeat(server), hostile))
     assert {answer.status for answer in answers} <= {200, 400, 404, 405, 413, 415}

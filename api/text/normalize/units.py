@@ -59,7 +59,8 @@ _UNITS |= {
 # "Number 1 J Smith" is not about joules.
 _INITIAL = r"[A-Z][ ][A-Z]"
 _SYMBOLS = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
-_MEASURE = re.compile(rf"(?<![\w.,])(?P<number>{NUMBER})(?:[ ](?!{_INITIAL})|-(?=[a-z]))?(?P<unit>{_SYMBOLS})(?!\w|/)")
+_BETWEEN = rf"(?:[ ](?!{_INITIAL})|-(?=[a-z]))?"
+_MEASURE = re.compile(rf"(?<![\w.,])(?P<number>{NUMBER}){_BETWEEN}(?P<unit>{_SYMBOLS})(?!\w|/)")
 _FEET = re.compile(r"(?<![\w.,'])(?P<feet>[0-9]{1,3})'[ ]?(?:(?P<inches>[0-9]{1,2}(?:\.5)?)(?:\"|''))")
 _SIZE = re.compile(r"(?<=[0-9])[x×](?=[0-9])|(?<=[0-9] )x(?= [0-9])")
 

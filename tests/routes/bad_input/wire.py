@@ -78,6 +78,12 @@ def readable() -> Iterator[Case]:
         "range": "bytes=0-" + "1-," * 1000,
         "cookie": "a=b;" * 1000,
         "content-disposition": "filename=../../x",
-        "x-chorus-deadline-ms": "soon",
     }.items():
         yield spoken(f"{name} is odd", request(GOOD, headers={name: value}))
+    for name, values in {
+        "x-chorus-deadline-ms": ("soon", "", "0", "-1", "1.5", "1e9", "9" * 50, "NaN", "\xb2"),
+        "x-chorus-priority": ("", "high", "BATCH", "batch,interactive", "0"),
+    }.items():
+        for value in values:
+            wire = request(GOOD, headers={name: value})
+            yield refused(f"{name} is {value[:20]!a}", wire, "invalid_value", name)
