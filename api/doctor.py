@@ -85,10 +85,11 @@ def _engines(chosen: Settings) -> Iterator[Finding]:
 
 
 def _redis() -> Finding:
-    server = shutil.which("redis-server") or shutil.which("valkey-server")
-    if server:
-        return Finding("redis", f"{server} is on PATH")
-    return Finding("redis", "none on PATH; not needed: each worker keeps its own queue")
+    """What the server itself would find: its processes, not this room, know Redis."""
+    look = [sys.executable, "-m", "workers.which_redis"]
+    answer = subprocess.run(look, capture_output=True, text=True, timeout=20, check=False)
+    state, _, advice = (answer.stdout or answer.stderr).strip().partition("\n")
+    return Finding("redis", state, advice, broken=answer.returncode != 0)
 
 
 def _gpu() -> Finding:

@@ -15,3 +15,9 @@ def die_with_parent(parent_pid: int, signum: int = signal.SIGKILL) -> None:
     if os.getppid() != parent_pid:
         # The parent was gone before the kernel had been asked.
         os.kill(os.getpid(), signum)
+
+
+def become_child(parent_pid: int) -> None:
+    """Between fork and exec: a session of its own, so that Ctrl-C reaches the parent alone."""
+    os.setsid()
+    die_with_parent(parent_pid)

