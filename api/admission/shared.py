@@ -15,6 +15,7 @@ from api.admission import keys, refusals
 from api.admission.adaptive import AdaptiveCap
 from api.admission.link import Link, LinkDown
 from api.admission.ticket import State, Ticket
+from api.admission.view import view
 from api.errors import DeadlinePassed, QueueUnavailable
 from api.logs import LOGGER
 from api.settings import Settings
@@ -83,7 +84,7 @@ class SharedGate:
 
     async def look(self) -> dict[str, Any]:
         """The whole queue, for operators. Raises LinkDown."""
-        return await self._link.ask("look", {})
+        return view(await self._link.ask("look", {}))
 
     def sounded(self, ticket: Ticket, audio_s: float, *, late: bool) -> None:
         if not ticket.made_s and ticket.admitted_at:

@@ -1,11 +1,12 @@
--- The queue as people see it.
+-- The queue as people see it. ARGV is not looked at.
 
 bury_the_dead()
 local workers, running, slots = {}, 0, 0
-for _, worker in ipairs(redis.call('ZRANGE', key('workers'), 0, -1)) do
-  local runs, cap = running_at(worker), cap_of(worker)
-  workers[#workers + 1] = {worker = worker, running = runs, slots = cap,
-    waiting = redis.call('ZCARD', key('wait:' .. worker)), rate = rate_of(worker), wait_ms = wait_ms(worker, ahead_of(worker, 1e15))}
+for i, worker in ipairs(redis.call('ZRANGE', key('workers'), 0, -1)) do
+  local runs, cap, waiting = running_at(worker), cap_of(worker), redis.call('ZRANGE', key('wait:' .. worker), 0, -1)
+  local full = runs >= cap or #waiting > 0
+  workers[i] = {worker = worker, running = runs, slots = cap, waiting = #waiting, rate = rate_of(worker),
+    wait_ms = full and wait_ms(worker, costs_of(waiting)) or 0}
   running, slots = running + runs, slots + cap
 end
 return cjson.encode({now = now, workers = workers, running = running, slots = slots, rate = rate_of_all(),
