@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from api import __version__, doctor, say, settings
+from api.admission import new_key
 from api.audio import FORMATS
 from api.bench.command import bench
 from api.errors import ChorusError, StartRefused
@@ -65,6 +66,14 @@ def voices(search: str) -> None:
         line = f"{voice.id:24} {voice.language:12} {voice.gender or '':8} {voice.name}"
         if search.lower() in line.lower():
             click.echo(line)
+
+
+@cli.command()
+@click.argument("name")
+def key(name: str) -> None:
+    """Make an API key for NAME. The secret is shown once; the server is told its hash."""
+    secret, entry = new_key(name)
+    click.echo(f"for {name}:\n  {secret}\nfor the server, one of the keys in CHORUS_AUTH__KEYS:\n  {entry}")
 
 
 @cli.command(name="doctor")

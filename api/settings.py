@@ -7,11 +7,13 @@ working folder is read too; the environment wins. An unknown name stops the star
 import difflib
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from dotenv import dotenv_values
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from api.errors import SettingsInvalid
@@ -115,6 +117,22 @@ class Settings(BaseSettings):
     tone: Tone = Tone()
     espeak: Espeak = Espeak()
 
+    @model_validator(mode="after")
+    def _strangers_need_keys(self) -> Self:
+        """Whoever can reach the server may use it: that must have been meant."""
+        if not (self.auth.keys.strip() or self.auth.anonymous or _is_loopback(self.server.host)):
+            raise ValueError(
+                "this server would be open to strangers: set CHORUS_AUTH__KEYS (see `chorus key`), "
+                "or CHORUS_AUTH__ANONYMOUS=true if that is meant"
+            )
+        return self
+
+
+def _is_loopback(host: str) -> bool:
+    with suppress(ValueError):
+        return ip_address(host).is_loopback
+    return host == "localhost"
+
 
 def load(**overrides: Any) -> Settings:
     """The settings of this process, or SettingsInvalid naming each thing that is wrong."""
@@ -158,4 +176,5 @@ def _explain(detail: Any) -> str:
     parts = [str(part).upper() for part in detail["loc"]]
     while parts and PREFIX + "__".join(parts) not in known:
         parts.pop()
-    return f"{PREFIX}{'__'.join(parts)}: {detail['msg']}"
+    name = PREFIX + "__".join(parts) if parts else "settings"
+    return f"{name}: {detail['msg'].removeprefix('Value error, ')}"

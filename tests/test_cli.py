@@ -10,6 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from api import cli
+from api.admission import Callers
+from api.settings import Auth
 from tests.audio.decoders import ffmpeg, sndfile
 from tests.server import environment
 
@@ -101,6 +103,17 @@ class TestLists:
 
     def test_the_version_is_told(self) -> None:
         assert "0.1.0" in chorus("--version").output
+
+
+class TestKey:
+    def test_a_new_key_opens_the_server_that_was_told_of_it(self) -> None:
+        lines = [line.strip() for line in chorus("key", "alice").output.splitlines()]
+        secret, entry = lines[1], lines[3]
+        assert secret not in entry
+        assert Callers(Auth(keys=entry)).find(f"Bearer {secret}").name == "alice"
+
+    def test_a_name_that_cannot_be_one_is_refused(self) -> None:
+        assert chorus("key", "a/b").exit_code != 0
 
 
 class TestDoctor:

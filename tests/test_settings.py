@@ -85,6 +85,23 @@ def test_all_problems_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(refusal().splitlines()) == 2
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "example.com"])
+def test_strangers_are_served_only_if_that_is_meant(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    monkeypatch.setenv("CHORUS_SERVER__HOST", host)
+    assert "CHORUS_AUTH__KEYS" in refusal()
+    monkeypatch.setenv("CHORUS_AUTH__KEYS", "me:secret")
+    settings.load()
+    monkeypatch.delenv("CHORUS_AUTH__KEYS")
+    monkeypatch.setenv("CHORUS_AUTH__ANONYMOUS", "true")
+    settings.load()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
+def test_loopback_needs_no_keys(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    monkeypatch.setenv("CHORUS_SERVER__HOST", host)
+    settings.load()
+
+
 def test_every_setting_has_a_sentence() -> None:
     assert all(field.description.endswith(".") for field in settings.environment_names().values())
 
