@@ -1,5 +1,6 @@
 """The application: wiring and lifespan, nothing else."""
 
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -27,6 +28,9 @@ def create_app(given: Settings | None = None) -> FastAPI:
             rate = await warm_up(rooms)
             await rooms.gate.start(rate)
             app.state.rooms = rooms
+            # What is loaded now stays: collecting garbage need not look at it again with every request.
+            gc.collect()
+            gc.freeze()
             logs.LOGGER.info("worker is ready: %s makes %.0f s of sound a second", engine.card.name, rate)
             yield
         finally:

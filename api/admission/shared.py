@@ -110,6 +110,8 @@ class SharedGate:
             await self._beat()
             answer = await self._link.ask("enter", self._question(ticket, deadline_s))
         if answer["verdict"] == "refused":
+            ticket.state = State.GONE  # Redis has never known it: there is nothing to give back
+            del self._tickets[ticket.id]
             raise refusals.refusal(answer["code"], answer["retry_after_s"], never=self._too_short(deadline_s))
         if ticket.state is not State.ENTERING:
             return  # let in meanwhile, by a wake-up that overtook the answer

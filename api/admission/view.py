@@ -1,6 +1,7 @@
 """The queue as people see it: names, seconds and counts, of what `lua/look.lua` found."""
 
 from collections.abc import Sequence
+from statistics import median
 from typing import Any
 
 REFUSED = "refused:"
@@ -18,6 +19,8 @@ def view(found: dict[str, Any]) -> dict[str, Any]:
         "cost_ahead_s": round(sums.get("queued_cost", 0.0), 3),
         # A newcomer's worker is not known before: the shortest wait there is.
         "predicted_wait_s": round(min(waits_s, default=0.0), 3),
+        # How far the waits that were predicted lately were from those that came.
+        "wait_error": round(median(map(float, found["misjudged"])), 3) if found["misjudged"] else None,
         "audio_s_per_s": round(found["rate"], 3),
         "admitted": int(sums.get("admitted", 0)),
         "refused": {name.removeprefix(REFUSED): int(n) for name, n in sums.items() if name.startswith(REFUSED)},

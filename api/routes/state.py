@@ -1,4 +1,7 @@
-"""What a route can ask for: the rooms of this worker, who asks, and the run of this request."""
+"""What a route can ask for: the rooms of this worker, who asks, and the run of this request.
+
+All of it is `async` without need: FastAPI would send a plain function to a thread, which costs more than it does.
+"""
 
 from typing import Annotated
 
@@ -10,21 +13,21 @@ from api.pipeline import Rooms
 from api.types import Caller, Entry, Priority, Run
 
 
-def rooms_of(request: Request) -> Rooms:
+async def rooms_of(request: Request) -> Rooms:
     rooms = getattr(request.app.state, "rooms", None)
     if not isinstance(rooms, Rooms):
         raise Starting("The engine is still loading.")
     return rooms
 
 
-def caller_of(request: Request) -> Caller:
+async def caller_of(request: Request) -> Caller:
     """Who asks, or InvalidApiKey."""
     callers = request.app.state.callers
     assert isinstance(callers, Callers)
     return callers.find(request.headers.get("authorization"))
 
 
-def run_of(request: Request, caller: Annotated[Caller, Depends(caller_of)]) -> Run:
+async def run_of(request: Request, caller: Annotated[Caller, Depends(caller_of)]) -> Run:
     entry = Entry(caller, _priority(request), _deadline_s(request))
     return Run(id=request.scope["state"]["request_id"], entry=entry)
 

@@ -91,7 +91,7 @@ drop_strangers(known_tickets())
 restore_runners()
 restore_waiters()
 promote_all()
-for _, name in ipairs({'workers', 'caps', 'warm', 'cost', 'facts', 'running', 'waiting', 'finish', 'promised', 'sums',
+for _, name in ipairs({'workers', 'caps', 'warm', 'cost', 'facts', 'running', 'waiting', 'finish', 'promised', 'sums', 'misjudged',
   'run:' .. worker, 'wait:' .. worker, 'made:' .. worker, 'busy:' .. worker}) do
   redis.call('PEXPIRE', key(name), KEEP_MS)
 end

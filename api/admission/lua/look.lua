@@ -11,4 +11,4 @@ for i, worker in ipairs(redis.call('ZRANGE', key('workers'), 0, -1)) do
 end
 return cjson.encode({now = now, workers = workers, running = running, slots = slots, rate = rate_of_all(),
   sums = redis.call('HGETALL', key('sums')), callers_waiting = redis.call('HGETALL', key('waiting')),
-  callers_running = redis.call('HGETALL', key('running'))})
+  misjudged = redis.call('LRANGE', key('misjudged'), 0, -1), callers_running = redis.call('HGETALL', key('running'))})

@@ -8,6 +8,7 @@
 --   running, waiting  hash  caller -> how many                  finish      hash  caller/class -> virtual finish, ms
 --   promised       hash  second -> audio seconds sent away till then
 --   sums           hash  queued, queued_cost, correction, and counters for people
+--   misjudged      list  |predicted - waited| / waited of the last admissions
 
 local P = KEYS[1]
 local now = clock_ms()
@@ -17,6 +18,7 @@ local KEEP_MS = 86400000
 local RATE_SECONDS = 30
 local PROMISE_KEPT_S = 5
 local LEARNING = 0.1
+local JUDGEMENTS = 200
 
 local function key(name) return P .. name end
 local function number(value, default) return tonumber(value) or default end
@@ -115,6 +117,8 @@ end
 local function learn(predicted, waited)
   if predicted < 100 then return end
   local ratio = math.min(4, math.max(0.25, waited / predicted))
+  redis.call('LPUSH', key('misjudged'), math.abs(predicted - waited) / math.max(waited, 1))
+  redis.call('LTRIM', key('misjudged'), 0, JUDGEMENTS - 1)
   redis.call('HSET', key('sums'), 'correction', (1 - LEARNING) * sum_of('correction', 1) + LEARNING * ratio)
 end
 
