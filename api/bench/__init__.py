@@ -17,7 +17,7 @@ from api.bench.figures import Percentiles, Summary, summarize
 from api.bench.profile import Caller, Length, Phase, Profile
 from api.bench.records import Outcome, Record
 from api.bench.report import Report
-from api.bench.run import measure, run
+from api.bench.runs import measure, run
 from api.bench.table import render
 
 __all__ = [

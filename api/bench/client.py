@@ -28,8 +28,8 @@ class Client:
     def now_s(self) -> float:
         return time.monotonic() - self._start_s
 
-    def close(self) -> None:
-        self._connections.close()
+    async def close(self) -> None:
+        await self._connections.close()
 
     def record(self, arrival: Arrival, attempt: int, scheduled_s: float) -> Record:
         return Record(

@@ -13,7 +13,7 @@ import click
 
 from api.bench.profile import Profile
 from api.bench.report import Report
-from api.bench.run import run
+from api.bench.runs import run
 from api.bench.table import render
 
 

@@ -50,8 +50,10 @@ class Connection(asyncio.Protocol):
         return self._transport is not None and time.monotonic() - self.idle_since_s < KEPT_S
 
     def close(self) -> None:
+        """At once: nothing that is still to be sent is worth waiting for."""
         if self._transport is not None:
-            self._transport.close()
+            self._transport.abort()
+            self._transport = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # uvloop's transports are asyncio's only by their methods.
@@ -77,6 +79,7 @@ class Exchange:
         self._parser = httptools.HttpResponseParser(self)
         self._headers: dict[str, str] = {}
         self._first_byte_s = self._now_s = 0.0
+        self._goes_on = True
         self.ended: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
 
     def feed(self, data: bytes) -> bool:
@@ -88,7 +91,7 @@ class Exchange:
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
             self.end("not_http")
             return False
-        return not self.ended.done() or bool(self._parser.should_keep_alive())
+        return self._goes_on
 
     def end(self, how: str | None) -> None:
         if not self.ended.done():
@@ -104,6 +107,7 @@ class Exchange:
         self._reader.on_body(data, self._now_s)
 
     def on_message_complete(self) -> None:
+        self._goes_on = self._parser.should_keep_alive()  # the parser forgets it at once
         self.end(None)
 
 
@@ -134,6 +138,7 @@ class Connections:
         else:
             connection.close()
 
-    def close(self) -> None:
+    async def close(self) -> None:
         for connection in (each for idle in self._idle.values() for each in idle):
             connection.close()
+        await asyncio.sleep(0)  # sockets are closed one turn of the loop later

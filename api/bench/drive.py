@@ -48,7 +48,7 @@ class Drive:
         for task in (work, stopped):
             task.cancel()
         await asyncio.gather(work, stopped, return_exceptions=True)
-        self._client.close()
+        await self._client.close()
         if not work.cancelled():
             work.result()
 
@@ -74,10 +74,10 @@ class Drive:
         await self._sleep_until(start_s)
         for wish in wishes(self._profile, index, client):
             last = await self._visit(wish, self._client.now_s())
-            if last.outcome is not Outcome.WHOLE:
-                await asyncio.sleep(PAUSE_AFTER_FAILURE_S)
             if self._client.now_s() >= end_s:
                 return
+            if last.outcome is not Outcome.WHOLE:
+                await asyncio.sleep(PAUSE_AFTER_FAILURE_S)
 
     async def _visit(self, arrival: Arrival, due_s: float) -> Record:
         """All attempts of one wish; the last one's record."""

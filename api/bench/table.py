@@ -1,5 +1,6 @@
 """A report for the terminal."""
 
+import textwrap
 from collections.abc import Iterator
 
 from api.bench.figures import Percentiles, Summary
@@ -8,6 +9,7 @@ from api.bench.report import Report
 
 LABEL_WIDTH = 22
 NUMBER_WIDTH = 10
+SCREEN_WIDTH = 92
 PERCENTILES = ("p50", "p90", "p95", "p99", "max")
 
 
@@ -42,9 +44,8 @@ def _answers(total: Summary) -> Iterator[str]:
     for outcome, meaning in MEANINGS.items():
         if counts[outcome]:
             yield _row(outcome.value, f"{counts[outcome]:,}", meaning)
-    reasons = {**total.codes, **total.errors}
-    if reasons:
-        yield _row("reasons", "", ", ".join(f"{name} {count:,}" for name, count in reasons.items()))
+    for name, count in {**total.codes, **total.errors}.items():
+        yield _row("", f"{count:,}", f"  {name}")
 
 
 MEANINGS = {
@@ -117,7 +118,7 @@ def _trust(report: Report) -> Iterator[str]:
     if report.interrupted:
         yield "The run was interrupted: this is what there was of it."
     for warning in report.warnings:
-        yield f"! {warning}"
+        yield from textwrap.wrap(f"! {warning}", SCREEN_WIDTH, subsequent_indent="  ")
 
 
 def _percentiles(label: str, values: Percentiles) -> str:

@@ -25,6 +25,8 @@ WHEN = (
     "as the bells were ringing", "when nobody was looking", "early in the spring", "in time for supper",
 )  # fmt: skip
 
+# A first name that nobody has keeps texts of two words apart too.
+SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
 # The text is cut at the space nearest to its length, so there has to be one behind it.
 LONGEST_WORD = 20
 
@@ -32,10 +34,12 @@ LONGEST_WORD = 20
 def english(chars: int, seed: str) -> str:
     """Sentences of so many characters, give or take half a word."""
     random = Random(seed)
+    who = "".join(random.choices(SYLLABLES, k=3)).title()
     sentences, length = [], 0
     while length < chars + LONGEST_WORD:
-        parts = (random.choice(words) for words in (WHO, DOES, WHAT, WHERE, WHEN))
-        sentences.append(" ".join(parts) + ".")
+        parts = (random.choice(words) for words in (DOES, WHAT, WHERE, WHEN))
+        sentences.append(f"{who} {' '.join(parts)}.")
+        who = random.choice(WHO)
         length += len(sentences[-1]) + 1
     text, end = " ".join(sentences), chars - len(".")
     before, after = text.rfind(" ", 1, end + 1), text.find(" ", end)

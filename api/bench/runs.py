@@ -10,7 +10,7 @@ from typing import Any
 
 import uvloop
 
-from api.bench.connection import Connection, Connections
+from api.bench.connection import Connections
 from api.bench.fleet import drive_alone, drive_together
 from api.bench.profile import Profile
 from api.bench.report import Report, machine
@@ -70,13 +70,17 @@ async def ask_ready(target: Target) -> dict[str, Any] | None:
     answer, connections = Page(), Connections(target)
     try:
         async with asyncio.timeout(PREFLIGHT_S):
-            connection: Connection = await connections.take(None)
-            await connection.exchange(target.question("/ready"), answer)
-            connection.close()
+            connection = await connections.take(None)
+            try:
+                await connection.exchange(target.question("/ready"), answer)
+            finally:
+                connections.give_back(connection, None)
     except TimeoutError:
         raise ChorusError(f"{target.host}:{target.port} does not answer within {PREFLIGHT_S:.0f} s.") from None
     except OSError as error:
         raise ChorusError(f"Nothing can be reached at {target.host}:{target.port}: {error}") from None
+    finally:
+        await connections.close()
     if not answer.status:
         raise ChorusError(f"What answers at {target.host}:{target.port} is no HTTP server.")
     try:
