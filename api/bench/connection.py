@@ -1,6 +1,7 @@
 """HTTP/1.1 as a load generator needs it: nothing between the socket and the clock.
 
-An HTTP library spends over a millisecond on a request; at a few hundred a second, that is what one would measure.
+For 5 s of PCM over loopback httpx spends 1.4 to 2.5 ms of CPU on a request, this 0.2 to 0.7. At a few hundred
+requests a second, on the cores that the server needs too, an HTTP library is what one would measure.
 """
 
 import asyncio

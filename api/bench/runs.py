@@ -18,7 +18,7 @@ from api.bench.target import Target
 from api.errors import ChorusError
 
 # What one process can start per second and still be punctual, with room for the streams that it reads meanwhile.
-RATE_PER_PROCESS = 250
+RATE_PER_PROCESS = 500
 CLIENTS_PER_PROCESS = 250
 PROCESSES_LIMIT = 64
 PREFLIGHT_S = 10.0
