@@ -74,10 +74,10 @@ class Drive:
         await self._sleep_until(start_s)
         for wish in wishes(self._profile, index, client):
             last = await self._visit(wish, self._client.now_s())
+            if last.outcome is not Outcome.WHOLE:
+                await self._sleep_until(min(end_s, self._client.now_s() + PAUSE_AFTER_FAILURE_S))
             if self._client.now_s() >= end_s:
                 return
-            if last.outcome is not Outcome.WHOLE:
-                await asyncio.sleep(PAUSE_AFTER_FAILURE_S)
 
     async def _visit(self, arrival: Arrival, due_s: float) -> Record:
         """All attempts of one wish; the last one's record."""

@@ -6,8 +6,7 @@ import resource
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -20,6 +19,7 @@ from api.errors import ChorusError
 TALLY_EVERY_S = 0.5
 HEAD_START_S = 0.05
 BOOT_DEADLINE_S = 60
+END_DEADLINE_S = 10
 LINE_LIMIT_BYTES = 2**26
 
 Watch = Callable[[Counter[str]], None]
@@ -43,12 +43,12 @@ async def drive_together(
     members = [Member(profile, target, Part(number, processes)) for number in range(processes)]
     stopper: asyncio.Task[None] | None = None
     try:
-        await asyncio.gather(*(member.boot() for member in members))
+        await _together(member.boot() for member in members)
         start_s = time.monotonic() + HEAD_START_S
         for member in members:
             member.start(start_s)
         stopper = asyncio.create_task(_stop_all(members, stop))
-        await asyncio.gather(*(member.follow(lambda: watch(_sum(members))) for member in members))
+        await _together(member.follow(lambda: watch(_sum(members))) for member in members)
     finally:
         if stopper:
             stopper.cancel()
@@ -79,8 +79,11 @@ class Member:
             limit=LINE_LIMIT_BYTES,
         )
         self._tell(self._job)
-        async with asyncio.timeout(BOOT_DEADLINE_S):
-            await self._hear()
+        try:
+            async with asyncio.timeout(BOOT_DEADLINE_S):
+                await self._hear()
+        except TimeoutError:
+            raise ChorusError(f"A generator process did not start within {BOOT_DEADLINE_S} s.") from None
 
     def start(self, start_s: float) -> None:
         self._tell({"start_s": start_s})
@@ -102,9 +105,12 @@ class Member:
         if self._process is None:
             return
         self.stop()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(BOOT_DEADLINE_S):
+        try:
+            async with asyncio.timeout(END_DEADLINE_S):
                 await self._process.communicate()
+        except TimeoutError:
+            self._process.kill()
+            await self._process.communicate()
 
     def _tell(self, message: dict[str, Any]) -> None:
         assert self._process
@@ -132,6 +138,16 @@ def cpu_s() -> float:
     """What this process has spent."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
+
+
+async def _together(parts: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """The first that fails ends the others."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for part in parts:
+                group.create_task(part)
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None
 
 
 async def _stop_all(members: list[Member], stop: asyncio.Event) -> None:

@@ -13,7 +13,7 @@ from tests.bench.stage import Request, Script, Wire, ask, head, sound, stage
 from tests.server import free_port
 
 # What a busy machine may add to a time.
-SLACK_S = 0.08
+SLACK_S = 0.2
 
 
 def event(kind: str, **fields: Any) -> bytes:
@@ -60,7 +60,7 @@ class TestTimes:
         record = await ask(streaming(sound(0.2), 0.6, sound(1), 0.05, sound(0.1)))
         # 0.2 s of buffer and 0.2 s of sound last 0.4 s.
         assert (record.outcome, record.stalls) == (Outcome.WHOLE, 1)
-        assert record.stalled_s == pytest.approx(0.2, abs=SLACK_S)
+        assert record.stalled_s == pytest.approx(0.2, abs=0.15)
 
     async def test_a_buffer_hides_a_late_chunk(self) -> None:
         record = await ask(streaming(sound(0.2), 0.4, sound(1)), buffer_s=1.0)
@@ -186,7 +186,7 @@ class TestFailures:
 
         record = await ask(script, timeout_s=0.2)
         assert (record.outcome, record.error) == (Outcome.LOST, "timeout")
-        assert record.end_s - record.scheduled_s == pytest.approx(0.2, abs=SLACK_S)
+        assert 0.19 < record.end_s - record.scheduled_s < 0.2 + SLACK_S
 
 
 class TestRequests:

@@ -3,10 +3,11 @@
 import asyncio
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
-from api.bench import Caller, Length, Outcome, Phase, Profile, drive, measure, run
+from api.bench import Caller, Length, Outcome, Phase, Profile, drive, fleet, measure, run
 from api.errors import ChorusError
 from tests.bench.stage import Request, Wire, play, stage
 from tests.server import Server
@@ -89,14 +90,12 @@ class TestOpenLoop:
 class TestClosedLoop:
     async def test_as_many_are_under_way_as_there_are_clients(self) -> None:
         async def script(request: Request, wire: Wire) -> None:
-            here.append(len(here) and here[-1] + 1)
             await asyncio.sleep(0.05)
             await wire.whole(0.5)
 
-        here: list[int] = []
         report = await play(script, phases=[Phase(concurrency=4, duration_s=0.6)])
         rate = report.total.goodput.requests_per_s
-        assert 4 / 0.12 < rate <= 4 / 0.05
+        assert 4 / 0.3 < rate <= 4 / 0.05
         assert report.total.goodput.audio_s_per_s == pytest.approx(rate / 2, rel=0.01)
 
     async def test_a_refused_client_does_not_hammer(self) -> None:
@@ -104,7 +103,7 @@ class TestClosedLoop:
             await wire.refuse()
 
         report = await play(script, phases=[Phase(concurrency=2, duration_s=0.5)])
-        assert report.total.attempts <= 4
+        assert report.total.attempts == 2
 
 
 class TestProcesses:
@@ -113,10 +112,9 @@ class TestProcesses:
             url=tone.url,
             texts=(Length(seconds=1), Length(seconds=3)),
             callers=(Caller(name="a", share=3), Caller(name="b", keep_alive=True)),
-            phases=[Phase(rate=40, duration_s=1), Phase(concurrency=3, duration_s=0.5)],
+            phases=[Phase(rate=80, duration_s=0.5), Phase(concurrency=3, duration_s=0.3)],
         )
-        tallies: list[Counter[str]] = []
-        two = await measure(profile, processes=2, progress=tallies.append)
+        two = await measure(profile, processes=2)
         one = await measure(profile, processes=1)
         open_part = [
             sorted(
@@ -125,16 +123,19 @@ class TestProcesses:
             for report in (one, two)
         ]
         assert open_part[0] == open_part[1]
-        assert two.total.outcomes["whole"] == two.total.visits > 40
+        assert two.total.outcomes["whole"] == two.total.visits > 20
         assert {each.visit.split("/")[1] for each in two.records if each.phase == 1} == {"0", "1", "2"}
         assert (two.generator.processes, two.generator.cpu_s > 0) == (2, True)
-        assert tallies[-1]["whole"] > 0
 
     async def test_stop_together(self, tone: Server) -> None:
         stop = asyncio.Event()
-        asyncio.get_running_loop().call_later(2.5, stop.set)
+
+        def watch(tally: Counter[str]) -> None:
+            if tally["whole"]:
+                stop.set()
+
         profile = Profile(url=tone.url, texts=SHORT, phases=[Phase(rate=20, duration_s=60)])
-        report = await measure(profile, processes=2, stop=stop)
+        report = await measure(profile, processes=2, stop=stop, progress=watch)
         assert report.interrupted
         assert report.total.visits > 2
 
@@ -143,6 +144,18 @@ class TestProcesses:
         profile = Profile(url=tone.url, phases=[Phase(rate=20, duration_s=5)])
         with pytest.raises(ChorusError, match="ended with exit code 1"):
             await measure(profile, processes=2)
+
+    async def test_one_that_hangs_is_killed(
+        self, tone: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        deaf = tmp_path / "python"
+        deaf.write_text("#!/bin/sh\nexec sleep 60\n")
+        deaf.chmod(0o755)
+        monkeypatch.setattr("sys.executable", str(deaf))
+        monkeypatch.setattr(fleet, "BOOT_DEADLINE_S", 0.2)
+        monkeypatch.setattr(fleet, "END_DEADLINE_S", 0.2)
+        with pytest.raises(ChorusError, match="did not start"):
+            await measure(Profile(url=tone.url, phases=[Phase(rate=20, duration_s=5)]), processes=2)
 
     async def test_are_bounded(self, tone: Server) -> None:
         with pytest.raises(ChorusError, match="1 to 64"):
