@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,35 +86,50 @@ class Stage:
         self.server.close()
 
 
+Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
 @asynccontextmanager
-async def stage(script: Script) -> AsyncIterator[Stage]:
+async def listening(talk: Talk) -> AsyncIterator[asyncio.Server]:
+    """A server that leaves no socket open."""
+
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        here.connections += 1
         tasks.add(asyncio.current_task())
-        try:
-            while request := await _read(reader):
-                if request.path == "/ready":
-                    await Wire(writer).answer(200, b'{"engine": "stage"}')
-                    continue
-                here.requests.append(request)
-                await script(request, Wire(writer))
-        except (ConnectionError, asyncio.CancelledError):
-            pass
-        finally:
-            writer.transport.abort()
+        with suppress(ConnectionError, asyncio.CancelledError):
+            await talk(reader, writer)
+        writer.transport.abort()
 
     tasks: set[asyncio.Task[Any] | None] = set()
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    here = Stage(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", server)
     try:
-        yield here
+        yield server
     finally:
         server.close()
-        for task in tasks:
-            if task:
-                task.cancel()
-        await asyncio.gather(*(task for task in tasks if task), return_exceptions=True)
+        await asyncio.sleep(0.01)  # connections that were just accepted begin to be served
+        for task in filter(None, tasks):
+            task.cancel()
+        await asyncio.gather(*filter(None, tasks), return_exceptions=True)
         await asyncio.sleep(0.01)  # sockets are closed one turn of the loop later
+
+
+def address(server: asyncio.Server) -> str:
+    return f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+@asynccontextmanager
+async def stage(script: Script) -> AsyncIterator[Stage]:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        here.connections += 1
+        while request := await _read(reader):
+            if request.path == "/ready":
+                await Wire(writer).answer(200, b'{"engine": "stage"}')
+                continue
+            here.requests.append(request)
+            await script(request, Wire(writer))
+
+    async with listening(talk) as server:
+        here = Stage(address(server), server)
+        yield here
 
 
 async def _read(reader: asyncio.StreamReader) -> Request | None:

@@ -9,7 +9,7 @@ import pytest
 
 from api.bench import Caller, Length, Outcome, Phase, Profile, drive, fleet, measure, run
 from api.errors import ChorusError
-from tests.bench.stage import Request, Wire, play, stage
+from tests.bench.stage import Request, Wire, address, listening, play, stage
 from tests.server import Server
 
 SHORT = (Length(seconds=1),)
@@ -182,21 +182,19 @@ class TestServers:
         assert {each.outcome for each in report.records} == {Outcome.WHOLE}
 
     @pytest.mark.parametrize(
-        ("answer", "server"), [(b"[1]", None), (b"ready!", None), (b'{"engine": "x"}', {"engine": "x"})]
+        ("answer", "said"), [(b"[1]", None), (b"ready!", None), (b'{"engine": "x"}', {"engine": "x"})]
     )
-    async def test_others_need_not_say_that_they_are_ready(self, answer: bytes, server: object) -> None:
+    async def test_others_need_not_say_that_they_are_ready(self, answer: bytes, said: object) -> None:
         async def ready(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             question = await reader.readuntil(b"\r\n\r\n")
             body = answer if question.startswith(b"GET /ready") else b"\0" * 4800
             writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
-            writer.close()
+            await writer.drain()
 
-        listening = await asyncio.start_server(ready, "127.0.0.1", 0)
-        port = listening.sockets[0].getsockname()[1]
-        async with listening:
+        async with listening(ready) as server:
             phases = [Phase(concurrency=1, duration_s=0.01)]
-            report = await measure(Profile(url=f"http://127.0.0.1:{port}", phases=phases))
-        assert report.server == server
+            report = await measure(Profile(url=address(server), phases=phases))
+        assert report.server == said
         assert report.total.outcomes["whole"] == report.total.visits
 
     @pytest.mark.parametrize(("silent", "told"), [(False, "no HTTP server"), (True, "does not answer")])
@@ -207,11 +205,8 @@ class TestServers:
             if not silent:
                 writer.write(b"220 mail\r\n")
             await reader.read()
-            writer.close()
 
         monkeypatch.setattr("api.bench.runs.PREFLIGHT_S", 0.2)
-        listening = await asyncio.start_server(mail, "127.0.0.1", 0)
-        port = listening.sockets[0].getsockname()[1]
-        async with listening:
+        async with listening(mail) as server:
             with pytest.raises(ChorusError, match=told):
-                await measure(Profile(url=f"http://127.0.0.1:{port}", phases=[Phase(rate=1, duration_s=1)]))
+                await measure(Profile(url=address(server), phases=[Phase(rate=1, duration_s=1)]))
