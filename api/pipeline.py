@@ -11,6 +11,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import blake2b
 from typing import ParamSpec, TypeVar
 
 from api import text
@@ -108,7 +109,8 @@ class Rooms:
         """A place inside, by what this text is likely to cost."""
         cost_s = self.estimator.cost_s(speech.text, voice.language, speech.speed)
         live = run.patience_s() != float("inf")
-        async with self.gate.admit(cost_s, run.entry, live=live, on_place=run.on_place) as ticket:
+        errand = blake2b(repr((run.entry.caller.name, speech)).encode(), digest_size=12).hexdigest()
+        async with self.gate.admit(cost_s, run.entry, errand=errand, live=live, on_place=run.on_place) as ticket:
             run.queued_s = ticket.queued_s
             yield ticket
 

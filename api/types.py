@@ -30,10 +30,14 @@ class Priority(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks. Limits are of requests at once; none means that only the server's own apply."""
+    """Who asks. Limits are of requests at once; none means that only the server's own apply.
+
+    `share` is a weight against other callers', `guaranteed` what that makes of the slots.
+    """
 
     name: str = "-"
     share: float = 1.0
+    guaranteed: float = 0.0
     most_running: int | None = None
     most_queued: int | None = None
 

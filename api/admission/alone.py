@@ -28,6 +28,7 @@ class LoneGate:
         cost_s: float,
         entry: Entry,
         *,
+        errand: str = "",  # noqa: ARG002
         live: bool = True,
         on_place: Callable[[Place], None] | None = None,
     ) -> AsyncIterator[Ticket]:

@@ -9,7 +9,7 @@ import hmac
 import re
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from api.errors import InvalidApiKey, SettingsInvalid
 from api.settings import Auth
@@ -31,7 +31,11 @@ class Callers:
     """Everybody who may ask."""
 
     def __init__(self, auth: Auth) -> None:
-        self._keys = [_parse(entry.strip()) for entry in auth.keys.split(",") if entry.strip()]
+        keys = [_parse(entry.strip()) for entry in auth.keys.split(",") if entry.strip()]
+        shares = sum(key.caller.share for key in keys)
+        self._keys = [
+            replace(key, caller=replace(key.caller, guaranteed=key.caller.share / shares)) for key in keys
+        ]
         self._anonymous = auth.anonymous
 
     def find(self, authorization: str | None) -> Caller:
@@ -66,7 +70,16 @@ def _parse(entry: str) -> _Key:
     if not secret or not _NAME.fullmatch(name):
         raise SettingsInvalid("CHORUS_AUTH__KEYS: each key is name:sha256=HASH, as `chorus key` prints it.")
     chosen = dict(_options(options))
-    return _Key(digest, Caller(name, chosen.get("share", 1.0), chosen.get("running"), chosen.get("queued")))  # type: ignore[arg-type]
+    running, queued = (chosen.get(option) for option in ("running", "queued"))
+    return _Key(
+        digest,
+        Caller(
+            name,
+            share=chosen.get("share", 1.0),
+            most_running=None if running is None else int(running),
+            most_queued=None if queued is None else int(queued),
+        ),
+    )
 
 
 def _options(options: list[str]) -> Iterator[tuple[str, float]]:

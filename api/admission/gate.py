@@ -22,10 +22,14 @@ class Gate(Protocol):
         cost_s: float,
         entry: Entry,
         *,
+        errand: str = "",
         live: bool = True,
         on_place: Callable[[Place], None] | None = None,
     ) -> AbstractAsyncContextManager[Ticket]:
-        """Hold a slot for the length of the block, or raise one of `Unavailable`."""
+        """Hold a slot for the length of the block, or raise one of `Unavailable`.
+
+        `errand` tells the same request from others when it comes again; `live`: somebody listens as it is made.
+        """
 
     async def look(self) -> dict[str, Any]:
         """The queue, as people see it."""

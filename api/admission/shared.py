@@ -69,11 +69,12 @@ class SharedGate:
         cost_s: float,
         entry: Entry,
         *,
+        errand: str = "",
         live: bool = True,
         on_place: Callable[[Place], None] | None = None,
     ) -> AsyncIterator[Ticket]:
         """Hold a slot for the length of the block. Raises what `refusals` draws up, or QueueUnavailable."""
-        ticket = Ticket(cost_s, entry, live, self, on_place=on_place)
+        ticket = Ticket(cost_s, entry, live, self, errand=errand, on_place=on_place)
         deadline_s = min(entry.deadline_s or self._limits.deadline_s, self._limits.deadline_s)
         self._tickets[ticket.id] = ticket
         try:
@@ -132,11 +133,13 @@ class SharedGate:
             "class": priority.value,
             "offset_ms": OFFSETS_MS[priority],
             "share": caller.share,
+            "guaranteed": caller.guaranteed,
             "most_running": caller.most_running or 0,
             "most_queued": -1 if caller.most_queued is None else caller.most_queued,
             "max_queued": self._limits.max_queued,
             "deadline_ms": deadline_s * 1000,
             "first_chunk_ms": (self._first_chunk_s or 0.0) * 1000,
+            "errand": ticket.errand or None,
             "luck": random.random(),
         }
 

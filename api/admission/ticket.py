@@ -43,6 +43,7 @@ class Ticket:
     entry: Entry
     live: bool
     owner: Owner
+    errand: str = ""
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     state: State = State.ENTERING
     score: float = 0.0

@@ -92,6 +92,7 @@ restore_runners()
 restore_waiters()
 promote_all()
 for _, name in ipairs({'workers', 'caps', 'warm', 'cost', 'facts', 'running', 'waiting', 'finish', 'promised', 'sums', 'misjudged',
+  'errands', 'guaranteed', 'active', 'here:' .. worker, 'wants:' .. worker,
   'run:' .. worker, 'wait:' .. worker, 'made:' .. worker, 'busy:' .. worker}) do
   redis.call('PEXPIRE', key(name), KEEP_MS)
 end

@@ -1,9 +1,11 @@
 -- One request asks to enter. Asking again with the same ticket changes nothing and gets the present answer.
--- ARGV[1]: {ticket, worker, cost, caller, class, offset_ms, share, most_running, most_queued, max_queued,
---           deadline_ms, first_chunk_ms, luck}
+-- ARGV[1]: {ticket, worker, cost, caller, class, offset_ms, share, guaranteed, most_running, most_queued, max_queued,
+--           deadline_ms, first_chunk_ms, errand, luck}
 
 -- A prediction is off by some percent: without a margin, half of those at the limit would wait in vain.
 local MARGIN = 1.06
+local EARLY_MS = 1000
+local REMEMBERED = 200
 
 local ask = cjson.decode(ARGV[1])
 local worker, ticket = ask.worker, ask.ticket
@@ -14,26 +16,51 @@ local function answer(verdict, more)
   return cjson.encode(more)
 end
 
-local function promised_cost()
+-- Audio seconds of those who were told to come back until then, and may still come.
+local function promised_cost(until_s)
   local total, flat = 0, redis.call('HGETALL', key('promised'))
   for i = 1, #flat, 2 do
     local due = tonumber(flat[i])
     if due < now / 1000 - PROMISE_KEPT_S then
       redis.call('HDEL', key('promised'), flat[i])
-    elseif due >= now / 1000 then
+    elseif due >= now / 1000 and due <= until_s then
       total = total + tonumber(flat[i + 1])
     end
   end
   return total
 end
 
+-- How many of those sent away do come back, as far as it is known.
+local function faithfulness()
+  local came, stayed_away = sum_of('came', 0), sum_of('stayed_away', 0)
+  return came + stayed_away > 0 and came / (came + stayed_away) or 0
+end
+
+local function note_promises(field, by)
+  if sum(field, by) and sum_of('came', 0) + sum_of('stayed_away', 0) > REMEMBERED then
+    for _, name in ipairs({'came', 'stayed_away'}) do redis.call('HSET', key('sums'), name, sum_of(name, 0) / 2) end
+  end
+end
+
+-- Whether this is somebody who was told to come back now, with the same errand.
+local function comes_as_told()
+  local late = redis.call('ZREMRANGEBYSCORE', key('errands'), '-inf', now - 1000 * PROMISE_KEPT_S)
+  if late > 0 then note_promises('stayed_away', late) end
+  local due = ask.errand and redis.call('ZSCORE', key('errands'), ask.errand)
+  if not due or tonumber(due) > now + EARLY_MS then return false end
+  redis.call('ZREM', key('errands'), ask.errand)
+  note_promises('came', 1)
+  return true
+end
+
 -- When to come back: what is too much by now, and what others were promised, at the rate of all workers.
 local function refuse(code, over)
-  local base_s = (over + promised_cost()) / rate_of_all()
+  local base_s = (over + promised_cost(math.huge)) / rate_of_all()
   local draw_s = base_s > 45 and 45 + 15 * ask.luck or base_s * (1 + 0.3 * ask.luck)
   draw_s = math.min(60, math.max(1, draw_s))
   if code ~= 'key_running_limit' and code ~= 'key_queue_limit' then
     redis.call('HINCRBYFLOAT', key('promised'), math.floor(now / 1000 + draw_s), ask.cost)
+    if ask.errand then redis.call('ZADD', key('errands'), now + 1000 * draw_s, ask.errand) end
   end
   redis.call('HINCRBY', key('sums'), 'refused:' .. code, 1)
   return answer('refused', {code = code, retry_after_s = draw_s})
@@ -51,6 +78,8 @@ if redis.call('ZSCORE', key('run:' .. worker), ticket) then return answer('runni
 local standing = redis.call('ZSCORE', key('wait:' .. worker), ticket)
 if standing then return answer('waiting', place(tonumber(standing))) end
 
+redis.call('ZADD', key('active'), now, ask.caller)
+redis.call('HSET', key('guaranteed'), ask.caller, ask.guaranteed or 0)
 local start = clock_of(ask.caller, ask.class)
 local facts = {caller = ask.caller, class = ask.class, since = now, predicted = 0, most_running = ask.most_running,
   finish = start + 1000 * ask.cost / (rate_of_all() * ask.share)}
@@ -70,7 +99,13 @@ end
 
 local score = start + ask.offset_ms
 local predicted = wait_ms(worker, ahead_of(worker, score))
-local too_late_ms = MARGIN * predicted + ask.first_chunk_ms - ask.deadline_ms
+local bound = MARGIN * predicted
+if not comes_as_told() then
+  -- Room is kept for those who were told to come while this one would wait, as far as they do come.
+  local soon = faithfulness() * promised_cost((now + ask.deadline_ms) / 1000)
+  bound = bound + 1000 * soon / rate_of_all()
+end
+local too_late_ms = bound + ask.first_chunk_ms - ask.deadline_ms
 local queued = sum_of('queued', 0)
 local too_many = queued - ask.max_queued + 1
 local over = math.max(0, too_late_ms / 1000 * rate_of(worker))

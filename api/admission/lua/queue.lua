@@ -6,7 +6,10 @@
 --   wait:<worker>  zset  ticket -> score, ms: lowest is next    facts       hash  ticket -> who, class, since, predicted
 --   made:<worker>  hash  second -> audio seconds made           busy:<worker>  zset  saturated seconds, by themselves
 --   running, waiting  hash  caller -> how many                  finish      hash  caller/class -> virtual finish, ms
+--   here:<worker>, wants:<worker>  hash  caller -> how many run and wait at this worker
 --   promised       hash  second -> audio seconds sent away till then
+--   errands        zset  what somebody was sent away with -> when they were to come back, ms
+--   guaranteed     hash  caller -> share of the slots           active      zset  caller -> when last heard of, ms
 --   sums           hash  queued, queued_cost, correction, and counters for people
 --   misjudged      list  |predicted - waited| / waited of the last admissions
 
@@ -17,6 +20,7 @@ local LEASE_MS = 10000
 local KEEP_MS = 86400000
 local RATE_SECONDS = 30
 local PROMISE_KEPT_S = 5
+local ACTIVE_MS = 5000
 local LEARNING = 0.1
 local JUDGEMENTS = 200
 
@@ -31,6 +35,7 @@ local function facts_of(ticket)
   return facts and cjson.decode(facts) or {caller = '-', class = 'interactive', since = now, predicted = 0, finish = 0}
 end
 
+-- A count that is gone when it is nought.
 local function count(hash, caller, by)
   if redis.call('HINCRBY', key(hash), caller, by) <= 0 then redis.call('HDEL', key(hash), caller) end
 end
@@ -45,13 +50,16 @@ local function add_waiting(worker, ticket, score, cost, facts)
   redis.call('HSET', key('cost'), ticket, cost)
   redis.call('HSET', key('facts'), ticket, cjson.encode(facts))
   count('waiting', facts.caller, 1)
+  count('wants:' .. worker, facts.caller, 1)
   redis.call('HINCRBY', key('sums'), 'queued', 1)
   sum('queued_cost', cost)
 end
 
 local function take_waiting(worker, ticket)
   if redis.call('ZREM', key('wait:' .. worker), ticket) == 0 then return false end
-  count('waiting', facts_of(ticket).caller, -1)
+  local caller = facts_of(ticket).caller
+  count('waiting', caller, -1)
+  count('wants:' .. worker, caller, -1)
   if redis.call('HINCRBY', key('sums'), 'queued', -1) <= 0 then
     redis.call('HSET', key('sums'), 'queued_cost', 0)
   else
@@ -75,12 +83,15 @@ local function add_running(worker, ticket, cost, facts)
   redis.call('HSET', key('cost'), ticket, cost)
   redis.call('HSET', key('facts'), ticket, cjson.encode(facts))
   count('running', facts.caller, 1)
+  count('here:' .. worker, facts.caller, 1)
 end
 
 -- Whatever it is, it is gone afterwards.
 local function drop(worker, ticket)
   if redis.call('ZREM', key('run:' .. worker), ticket) == 1 then
-    count('running', facts_of(ticket).caller, -1)
+    local caller = facts_of(ticket).caller
+    count('running', caller, -1)
+    count('here:' .. worker, caller, -1)
     forget(ticket)
   elseif take_waiting(worker, ticket) then
     forget(ticket)
@@ -94,7 +105,7 @@ local function bury(worker)
   redis.call('ZREM', key('workers'), worker)
   redis.call('HDEL', key('caps'), worker)
   redis.call('HDEL', key('warm'), worker)
-  redis.call('DEL', key('made:' .. worker), key('busy:' .. worker))
+  redis.call('DEL', key('made:' .. worker), key('busy:' .. worker), key('here:' .. worker), key('wants:' .. worker))
 end
 
 local function bury_the_dead()
@@ -107,10 +118,30 @@ local function slots_for(class, cap)
   return cap
 end
 
+-- How many slots of this worker a caller is still owed of its guaranteed share.
+local function owed(worker, caller)
+  local share = number(redis.call('HGET', key('guaranteed'), caller), 0)
+  return math.floor(share * cap_of(worker)) - number(redis.call('HGET', key('here:' .. worker), caller), 0)
+end
+
+-- Slots that are guaranteed to callers who may come any moment. They are lent to the others while nothing is heard of
+-- a caller; and where it waits itself, its clock speaks for it.
+local function kept_for_others(worker, caller)
+  local kept = 0
+  for _, other in ipairs(redis.call('ZRANGEBYSCORE', key('active'), now - ACTIVE_MS, '+inf')) do
+    if other ~= caller and redis.call('HEXISTS', key('wants:' .. worker), other) == 0 then
+      kept = kept + math.max(0, owed(worker, other))
+    end
+  end
+  return kept
+end
+
 local function may_run(worker, facts)
-  if running_at(worker) >= slots_for(facts.class, cap_of(worker)) then return false end
+  local room = slots_for(facts.class, cap_of(worker)) - running_at(worker)
+  if room <= 0 then return false end
   local most = number(facts.most_running, 0)
-  return most == 0 or number(redis.call('HGET', key('running'), facts.caller), 0) < most
+  if most > 0 and number(redis.call('HGET', key('running'), facts.caller), 0) >= most then return false end
+  return owed(worker, facts.caller) > 0 or room > kept_for_others(worker, facts.caller)
 end
 
 -- How wrong the predictions were lately, as one factor.
