@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+from api import tasks
 from api.admission import keys, refusals
 from api.admission.adaptive import AdaptiveCap
 from api.admission.link import Link, LinkDown
@@ -56,9 +57,7 @@ class SharedGate:
 
     async def stop(self) -> None:
         """Leave the pool; nothing of this worker stays behind."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await tasks.end(*self._tasks)
         with suppress(LinkDown):
             await self._link.tell("bury", self.worker)
         await self._link.close()

@@ -14,6 +14,7 @@ import anyio
 from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
+from api import tasks
 from api.errors import ChorusError, InternalError
 from api.logs import LOGGER
 from api.routes.endings import Ending
@@ -52,7 +53,7 @@ class SpeechResponse(Response):
             if sending.done():
                 await sending
         finally:
-            await _stop(sending, hangup)
+            await tasks.end(sending, hangup)
 
     async def _send_pieces(self, send: Send) -> None:
         outbox = Outbox(self._delivery.spool_bytes)
@@ -63,7 +64,7 @@ class SpeechResponse(Response):
             await self._start(send)
             await self._drain(first, outbox, send)
         finally:
-            await _stop(pump)
+            await tasks.end(pump)
             outbox.discard()
 
     async def _pump(self, outbox: Outbox) -> None:
@@ -149,9 +150,3 @@ class Listener:
 async def _hangup(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-async def _stop(*tasks: asyncio.Task[None]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
