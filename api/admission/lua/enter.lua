@@ -2,8 +2,6 @@
 -- ARGV[1]: {ticket, worker, cost, caller, class, offset_ms, share, guaranteed, most_running, most_queued, max_queued,
 --           deadline_ms, first_chunk_ms, errand, luck}
 
--- A prediction is off by some percent: without a margin, half of those at the limit would wait in vain.
-local MARGIN = 1.06
 local EARLY_MS = 1000
 local REMEMBERED = 200
 
@@ -99,7 +97,8 @@ end
 
 local score = start + ask.offset_ms
 local predicted = wait_ms(worker, ahead_of(worker, score))
-local bound = MARGIN * predicted
+-- A prediction is off by some percent: without a margin, half of those at the limit would wait in vain.
+local bound = (1 + sum_of('spread', SPREAD)) * predicted
 if not comes_as_told() then
   -- Room is kept for those who were told to come while this one would wait, as far as they do come.
   local soon = faithfulness() * promised_cost((now + ask.deadline_ms) / 1000)

@@ -23,6 +23,7 @@ local PROMISE_KEPT_S = 5
 local ACTIVE_MS = 5000
 local LEARNING = 0.1
 local JUDGEMENTS = 200
+local SPREAD = 0.06
 
 local function key(name) return P .. name end
 local function number(value, default) return tonumber(value) or default end
@@ -144,13 +145,15 @@ local function may_run(worker, facts)
   return owed(worker, facts.caller) > 0 or room > kept_for_others(worker, facts.caller)
 end
 
--- How wrong the predictions were lately, as one factor.
+-- How wrong the predictions were lately: on the whole, as a factor, and each by itself, as a spread around it.
 local function learn(predicted, waited)
   if predicted < 100 then return end
   local ratio = math.min(4, math.max(0.25, waited / predicted))
   redis.call('LPUSH', key('misjudged'), math.abs(predicted - waited) / math.max(waited, 1))
   redis.call('LTRIM', key('misjudged'), 0, JUDGEMENTS - 1)
   redis.call('HSET', key('sums'), 'correction', (1 - LEARNING) * sum_of('correction', 1) + LEARNING * ratio)
+  redis.call('HSET', key('sums'), 'spread',
+    (1 - LEARNING) * sum_of('spread', SPREAD) + LEARNING * math.min(1, math.abs(ratio - 1)))
 end
 
 local function admit(worker, ticket)
