@@ -10,7 +10,9 @@ from typing import Any
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import NoScriptError, RedisError, ResponseError
+
+from api.logs import LOGGER
 
 LUA = Path(__file__).parent / "lua"
 OPERATIONS = ("enter", "leave", "beat", "bury", "look")
@@ -64,6 +66,10 @@ class Link:
         async with self._room:
             try:
                 return await self._run(operation, words)
+            except ResponseError as error:
+                # Redis is there, and cannot run this: too old, out of memory, or a fault of ours.
+                LOGGER.error("the queue's Redis refuses '%s': %s", operation, error)
+                raise LinkDown(str(error)) from error
             except (RedisError, OSError, TimeoutError) as error:
                 raise LinkDown(str(error)) from error
 

@@ -7,6 +7,7 @@ local REMEMBERED = 200
 
 local ask = cjson.decode(ARGV[1])
 local worker, ticket = ask.worker, ask.ticket
+local errand = type(ask.errand) == 'string' and ask.errand
 
 local function answer(verdict, more)
   more = more or {}
@@ -44,9 +45,9 @@ end
 local function comes_as_told()
   local late = redis.call('ZREMRANGEBYSCORE', key('errands'), '-inf', now - 1000 * PROMISE_KEPT_S)
   if late > 0 then note_promises('stayed_away', late) end
-  local due = ask.errand and redis.call('ZSCORE', key('errands'), ask.errand)
+  local due = errand and redis.call('ZSCORE', key('errands'), errand)
   if not due or tonumber(due) > now + EARLY_MS then return false end
-  redis.call('ZREM', key('errands'), ask.errand)
+  redis.call('ZREM', key('errands'), errand)
   note_promises('came', 1)
   return true
 end
@@ -58,7 +59,7 @@ local function refuse(code, over)
   draw_s = math.min(60, math.max(1, draw_s))
   if code ~= 'key_running_limit' and code ~= 'key_queue_limit' then
     redis.call('HINCRBYFLOAT', key('promised'), math.floor(now / 1000 + draw_s), ask.cost)
-    if ask.errand then redis.call('ZADD', key('errands'), now + 1000 * draw_s, ask.errand) end
+    if errand then redis.call('ZADD', key('errands'), now + 1000 * draw_s, errand) end
   end
   redis.call('HINCRBY', key('sums'), 'refused:' .. code, 1)
   return answer('refused', {code = code, retry_after_s = draw_s})
