@@ -9,7 +9,8 @@ from fastapi import FastAPI
 from api import __version__, logs, settings
 from api.admission import Callers
 from api.engines.registry import choose
-from api.pipeline import Rooms, warm_up
+from api.pipeline import warm_up
+from api.rooms import Rooms
 from api.routes import mount
 from api.settings import Settings
 

@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 from api.admission import audio_seconds
 from api.engines.registry import choose
 from api.errors import ChorusError
-from api.pipeline import Rooms, speak
+from api.pipeline import speak
+from api.rooms import Rooms
 from api.settings import Settings
 from api.types import Run, Speech, Voice
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
 
-from api.pipeline import Rooms
+from api.rooms import Rooms
 from api.routes.openapi import errors
 from api.routes.state import rooms_of
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends
 
 from api.engines.voices import KOKORO, OPENAI
 from api.errors import ModelNotFound
-from api.pipeline import Rooms
+from api.rooms import Rooms
 from api.routes.openapi import errors
 from api.routes.state import rooms_of
 from api.types import Voice

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends
 
 from api.admission import LinkDown
 from api.errors import QueueUnavailable
-from api.pipeline import Rooms
+from api.rooms import Rooms
 from api.routes.openapi import errors
 from api.routes.state import caller_of, rooms_of
 

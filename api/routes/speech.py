@@ -4,7 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from api.pipeline import Rooms, speak
+from api.pipeline import speak
+from api.rooms import Rooms
 from api.routes.endings import Events, Raw
 from api.routes.json_body import JsonRoute
 from api.routes.openapi import SPEECH_RESPONSES

@@ -9,7 +9,7 @@ from fastapi import Depends, Request
 
 from api.admission import Callers
 from api.errors import InvalidRequest, Starting
-from api.pipeline import Rooms
+from api.rooms import Rooms
 from api.types import Caller, Entry, Priority, Run
 
 
