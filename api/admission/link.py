@@ -72,6 +72,8 @@ class Link:
                 raise LinkDown(str(error)) from error
             except (RedisError, OSError, TimeoutError) as error:
                 raise LinkDown(str(error)) from error
+            finally:
+                _heed_cancellation()
 
     async def _run(self, operation: str, words: tuple[str, ...]) -> Any:
         # Not redis-py's own script object: its wrapping takes a tenth of what a refusal costs.
@@ -85,6 +87,7 @@ class Link:
         async with self._ears.pubsub(ignore_subscribe_messages=True) as ears:
             try:
                 await ears.subscribe(channel)
+                _heed_cancellation()
                 async for message in ears.listen():
                     yield message["data"].decode()
             except (RedisError, OSError, TimeoutError) as error:
@@ -93,3 +96,10 @@ class Link:
     async def close(self) -> None:
         await self._redis.aclose()
         await self._ears.aclose()
+
+
+def _heed_cancellation() -> None:
+    """Before Python 3.12 `asyncio.wait_for`, which redis-py sends with, can swallow a cancellation."""
+    task = asyncio.current_task()
+    if task and task.cancelling():
+        raise asyncio.CancelledError
