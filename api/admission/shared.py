@@ -14,6 +14,7 @@ from typing import Any
 from api import tasks
 from api.admission import keys, refusals
 from api.admission.adaptive import AdaptiveCap
+from api.admission.estimate import FirstSound
 from api.admission.link import Link, LinkDown
 from api.admission.ticket import State, Ticket
 from api.admission.view import view
@@ -25,8 +26,6 @@ from api.types import Entry, Place, Priority
 OFFSETS_MS = {Priority.INTERACTIVE: 0, Priority.BATCH: 10_000}
 # While Redis is away, a worker admits up to its own slots for this long.
 FAIL_STATIC_S = 30.0
-# How quickly the usual time to the first sound is learned.
-LEARNING = 0.1
 
 
 class SharedGate:
@@ -45,7 +44,7 @@ class SharedGate:
         self._someone_left = asyncio.Event()
         self._made_s = 0.0
         self._warm_rate = 1.0
-        self._first_chunk_s: float | None = None
+        self._first_sound = FirstSound()
         self._down_since = time.monotonic() - FAIL_STATIC_S
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -88,7 +87,7 @@ class SharedGate:
 
     def sounded(self, ticket: Ticket, audio_s: float, *, late: bool) -> None:
         if not ticket.made_s and ticket.admitted_at:
-            self._learn_first_chunk(time.monotonic() - ticket.admitted_at)
+            self._first_sound.learn(time.monotonic() - ticket.admitted_at)
         self._made_s += audio_s
         self._cap.chunk(late=late)
 
@@ -105,14 +104,16 @@ class SharedGate:
     async def _ask_redis(self, ticket: Ticket, deadline_s: float) -> None:
         if not self._link.up:
             raise LinkDown
-        answer = await self._link.ask("enter", self._question(ticket, deadline_s))
+        question = self._question(ticket, deadline_s)
+        answer = await self._link.ask("enter", question)
         if answer["verdict"] == "stranger":
             await self._beat()
-            answer = await self._link.ask("enter", self._question(ticket, deadline_s))
+            answer = await self._link.ask("enter", question)
         if answer["verdict"] == "refused":
             ticket.state = State.GONE  # Redis has never known it: there is nothing to give back
             del self._tickets[ticket.id]
-            raise refusals.refusal(answer["code"], answer["retry_after_s"], never=self._too_short(deadline_s))
+            never = question["first_chunk_ms"] > question["deadline_ms"]
+            raise refusals.refusal(answer["code"], answer["retry_after_s"], never=never)
         if ticket.state is not State.ENTERING:
             return  # let in meanwhile, by a wake-up that overtook the answer
         ticket.facts = answer["facts"]
@@ -137,13 +138,13 @@ class SharedGate:
             "most_queued": -1 if caller.most_queued is None else caller.most_queued,
             "max_queued": self._limits.max_queued,
             "deadline_ms": deadline_s * 1000,
-            "first_chunk_ms": (self._first_chunk_s or 0.0) * 1000,
+            "first_chunk_ms": self._first_sound.usual_s * 1000,
             "errand": ticket.errand or None,
             "luck": random.random(),
         }
 
     async def _wait(self, ticket: Ticket, deadline_s: float) -> None:
-        patience_s = deadline_s - (self._first_chunk_s or 0.0) - ticket.queued_s
+        patience_s = deadline_s - self._first_sound.usual_s - ticket.queued_s
         try:
             async with asyncio.timeout(patience_s):
                 await ticket.turn.wait()
@@ -151,13 +152,6 @@ class SharedGate:
             if ticket.state is State.WAITING:
                 wait_s = ticket.place.wait_s if ticket.place else 1.0
                 raise DeadlinePassed("No slot came free in time.", retry_after_s=refusals.drawn(wait_s)) from None
-
-    def _too_short(self, deadline_s: float) -> bool:
-        return self._first_chunk_s is not None and self._first_chunk_s > deadline_s
-
-    def _learn_first_chunk(self, took_s: float) -> None:
-        known = self._first_chunk_s
-        self._first_chunk_s = took_s if known is None else (1 - LEARNING) * known + LEARNING * took_s
 
     # --- without Redis ---
 
