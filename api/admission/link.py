@@ -28,6 +28,10 @@ class LinkDown(Exception):
     """Redis did not answer in time, or not sensibly."""
 
 
+class ScriptRefused(LinkDown):
+    """Redis is there, and cannot run this: too old, out of memory, or a fault of ours."""
+
+
 def script(operation: str, clock: str | None = None) -> str:
     """A whole script: the clock, the state, and what is done to it."""
     parts = [
@@ -38,7 +42,7 @@ def script(operation: str, clock: str | None = None) -> str:
 
 
 class Link:
-    """Runs the queue's scripts. `up` tells whether the last beat went through."""
+    """Runs the queue's scripts. While it is not `up`, only beats try; everything else fails at once."""
 
     def __init__(self, url: str, prefix: str) -> None:
         self._redis = Redis.from_url(
@@ -64,12 +68,13 @@ class Link:
 
     async def tell(self, operation: str, *words: str) -> Any:
         async with self._room:
+            if not self.up and operation != "beat":
+                raise LinkDown("it was silent a moment ago")
             try:
                 return await self._run(operation, words)
             except ResponseError as error:
-                # Redis is there, and cannot run this: too old, out of memory, or a fault of ours.
                 LOGGER.error("the queue's Redis refuses '%s': %s", operation, error)
-                raise LinkDown(str(error)) from error
+                raise ScriptRefused(str(error)) from error
             except (RedisError, OSError, TimeoutError) as error:
                 raise LinkDown(str(error)) from error
             finally:

@@ -15,7 +15,7 @@ from api import tasks
 from api.admission import keys, refusals
 from api.admission.adaptive import AdaptiveCap
 from api.admission.estimate import FirstSound
-from api.admission.link import Link, LinkDown
+from api.admission.link import Link, LinkDown, ScriptRefused
 from api.admission.ticket import State, Ticket
 from api.admission.view import view
 from api.errors import DeadlinePassed, QueueUnavailable
@@ -47,16 +47,17 @@ class SharedGate:
         self._first_sound = FirstSound()
         self._down_since = time.monotonic() - FAIL_STATIC_S
         self._tasks: list[asyncio.Task[None]] = []
+        self._ears: list[asyncio.Task[None]] = []
 
     async def start(self, warm_rate: float) -> None:
         """Register this worker, which makes `warm_rate` audio seconds a second; does not wait for Redis."""
         self._warm_rate = warm_rate
         await self._beat()
-        self._tasks = [asyncio.create_task(work()) for work in (self._keep_beating, self._give_back, self._listen)]
+        self._tasks = [asyncio.create_task(work()) for work in (self._keep_beating, self._give_back)]
 
     async def stop(self) -> None:
         """Leave the pool; nothing of this worker stays behind."""
-        await tasks.end(*self._tasks)
+        await tasks.end(*self._tasks, *self._ears)
         with suppress(LinkDown):
             await self._link.tell("bury", self.worker)
         await self._link.close()
@@ -96,19 +97,22 @@ class SharedGate:
     async def _enter(self, ticket: Ticket, deadline_s: float) -> None:
         try:
             await self._ask_redis(ticket, deadline_s)
-        except LinkDown:
+        except ScriptRefused:
+            self._enter_locally(ticket)
+        except LinkDown as error:
+            self._link_lost(error)
             self._enter_locally(ticket)
         if ticket.state is State.WAITING:
             await self._wait(ticket, deadline_s)
 
     async def _ask_redis(self, ticket: Ticket, deadline_s: float) -> None:
-        if not self._link.up:
-            raise LinkDown
         question = self._question(ticket, deadline_s)
         answer = await self._link.ask("enter", question)
         if answer["verdict"] == "stranger":
             await self._beat()
             answer = await self._link.ask("enter", question)
+        if answer["verdict"] == "stranger":
+            raise LinkDown("it forgets who has just told it")
         if answer["verdict"] == "refused":
             ticket.state = State.GONE  # Redis has never known it: there is nothing to give back
             del self._tickets[ticket.id]
@@ -157,6 +161,8 @@ class SharedGate:
 
     def _enter_locally(self, ticket: Ticket) -> None:
         """Redis is away: up to this worker's slots for half a minute, and nobody beyond."""
+        if ticket.state is State.RUNNING:
+            return  # let in before Redis fell silent, by a wake-up that overtook the answer
         if self._fails_static and self._running < self._cap.slots:
             ticket.facts = self._facts_of(ticket)
             ticket.let_in()
@@ -192,9 +198,8 @@ class SharedGate:
             await self._someone_left.wait()
             self._someone_left.clear()
             left, self._left = self._left, []
-            if self._link.up:
-                with suppress(LinkDown):
-                    await self._link.tell("leave", self.worker, *left)
+            with suppress(LinkDown):
+                await self._link.tell("leave", self.worker, *left)
 
     # --- keeping in line ---
 
@@ -265,4 +270,8 @@ class SharedGate:
     def _link_found(self) -> None:
         if not self._link.up:
             LOGGER.info("the queue is in reach")
-        self._link.up = True
+            self._link.up = True
+            # What was listened to before may have died without a word.
+            for task in self._ears:
+                task.cancel()
+            self._ears = [asyncio.create_task(self._listen())]
