@@ -46,6 +46,7 @@ class SharedGate:
         self._warm_rate = 1.0
         self._first_sound = FirstSound()
         self._down_since = time.monotonic() - FAIL_STATIC_S
+        self._beating = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
         self._ears: list[asyncio.Task[None]] = []
 
@@ -57,7 +58,8 @@ class SharedGate:
 
     async def stop(self) -> None:
         """Leave the pool; nothing of this worker stays behind."""
-        await tasks.end(*self._tasks, *self._ears)
+        async with self._beating:
+            await tasks.end(*self._tasks, *self._ears)
         with suppress(LinkDown):
             await self._link.tell("bury", self.worker)
         await self._link.close()
@@ -107,6 +109,7 @@ class SharedGate:
 
     async def _ask_redis(self, ticket: Ticket, deadline_s: float) -> None:
         question = self._question(ticket, deadline_s)
+        await self._no_beat_under_way()
         answer = await self._link.ask("enter", question)
         if answer["verdict"] == "stranger":
             await self._beat()
@@ -197,6 +200,7 @@ class SharedGate:
         while True:
             await self._someone_left.wait()
             self._someone_left.clear()
+            await self._no_beat_under_way()
             left, self._left = self._left, []
             with suppress(LinkDown):
                 await self._link.tell("leave", self.worker, *left)
@@ -210,19 +214,26 @@ class SharedGate:
             await self._beat()
 
     async def _beat(self) -> None:
-        made_s, self._made_s = self._made_s, 0.0
-        try:
-            answer = await self._link.ask("beat", self._state(made_s))
-        except LinkDown as error:
-            self._made_s += made_s
-            self._link_lost(error)
-            return
+        async with self._beating:
+            made_s, self._made_s = self._made_s, 0.0
+            try:
+                answer = await self._link.ask("beat", self._state(made_s))
+            except LinkDown as error:
+                self._made_s += made_s
+                self._link_lost(error)
+                return
         self._link_found()
         for ticket_id in answer["granted"]:
             self._let_in(ticket_id)
         for ticket_id, position, wait_ms in answer["places"]:
             if ticket := self._tickets.get(ticket_id):
                 ticket.moved_to(Place(position, wait_ms / 1000))
+
+    async def _no_beat_under_way(self) -> None:
+        """A beat does not know who came or went since it was sent: overtaken, it would undo what they did."""
+        if self._link.up:
+            async with self._beating:
+                pass
 
     def _state(self, made_s: float) -> dict[str, Any]:
         by_state = {state: [t for t in self._tickets.values() if t.state is state] for state in State}
