@@ -23,7 +23,7 @@ local PROMISE_KEPT_S = 5
 local ACTIVE_MS = 5000
 local LEARNING = 0.1
 local JUDGEMENTS = 200
-local SPREAD = 0.06
+local SPREAD = 0.1
 
 local function key(name) return P .. name end
 local function number(value, default) return tonumber(value) or default end
