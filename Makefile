@@ -37,6 +37,8 @@ check: .venv/test.done
 
 bench: .venv/test.done
 	$(BIN)/python -m tests.load.encoders
+	$(BIN)/python -m tests.load.gate
+	$(BIN)/python -m tests.load.adaptive
 
 docs: .venv/test.done
 	$(BIN)/python docs/build.py
