@@ -6,6 +6,7 @@ it, or a plain secret; `;share=2`, `;running=4` and `;queued=20` after it set wh
 
 import hashlib
 import hmac
+import math
 import re
 import secrets
 from collections.abc import Iterator
@@ -67,7 +68,9 @@ def _parse(entry: str) -> _Key:
     hashed = _HASH.fullmatch(secret)
     digest = bytes.fromhex(hashed[1]) if hashed else _digest(secret)
     name = name or f"key-{digest.hex()[:8]}"
-    if not secret or not _NAME.fullmatch(name):
+    # A hash that lost a character must not become a password that reads "sha256=…".
+    mistyped = not hashed and secret.startswith("sha256=")
+    if not secret or mistyped or not _NAME.fullmatch(name):
         raise SettingsInvalid("CHORUS_AUTH__KEYS: each key is name:sha256=HASH, as `chorus key` prints it.")
     chosen = dict(_options(options))
     running, queued = (chosen.get(option) for option in ("running", "queued"))
@@ -89,7 +92,8 @@ def _options(options: list[str]) -> Iterator[tuple[str, float]]:
             number = _OPTIONS[name](value)
         except (KeyError, ValueError):
             number = -1
-        if number < 0 or (name == "share" and number == 0):
+        # Only `queued` may be nought: a key that may run nothing is no key.
+        if not 0 <= number < math.inf or (number == 0 and name != "queued"):
             raise SettingsInvalid(
                 f"CHORUS_AUTH__KEYS: '{name}' must be one of share, running, queued, with a number."
             )
