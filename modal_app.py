@@ -21,7 +21,8 @@ image = (
     modal.Image.debian_slim(python_version="3.12")
     .pip_install_from_pyproject("pyproject.toml")
     .env(SETTINGS)
-    .add_local_python_source("api", "workers")
+    .add_local_dir("api", "/root/api", ignore=["**/__pycache__"])
+    .add_local_dir("workers", "/root/workers", ignore=["**/__pycache__"])
 )
 app = modal.App("chorus", image=image)
 

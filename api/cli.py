@@ -91,6 +91,8 @@ def doctor_command() -> None:
 def _format_of(out: Path | None) -> str:
     if out is None:
         return "wav"
+    if not out.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {out.parent}.", param_hint="--out")
     name = out.suffix.removeprefix(".").lower()
     if name not in FORMATS:
         raise click.BadParameter(f"the file must end in one of: {', '.join(FORMATS)}.", param_hint="--out")

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from api import settings
+from api.admission import Callers
 from api.engines.registry import AUTO, ENGINES, choose, engine_class
 from api.errors import StartRefused
 from api.settings import Settings
@@ -37,6 +38,7 @@ def examine() -> Iterator[Finding]:
     yield _machine()
     try:
         chosen = settings.load()
+        Callers(chosen.auth)
     except StartRefused as refusal:
         yield Finding("settings", str(refusal), "Correct the CHORUS_… names and values above.", broken=True)
         return

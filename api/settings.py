@@ -44,7 +44,11 @@ class Server(Section):
 
 
 class Auth(Section):
-    keys: str = Field("", description="API keys, as `chorus key` prints them, separated by commas.")
+    keys: str = Field(
+        "",
+        description="API keys separated by commas: `name:sha256=…` as `chorus key` prints it, or `name:secret`; "
+        "`;share=2;running=4;queued=20` after one set its weight and how many requests it may have at once.",
+    )
     anonymous: bool = Field(
         default=False,
         description="Serve callers without a key too; without keys, only loopback is served otherwise.",

@@ -62,6 +62,10 @@ class TestSay:
         assert said.exit_code == 2
         assert "mp3, opus, aac, flac, wav, pcm" in said.output
 
+    def test_a_folder_that_is_not_there_is_told_before_anything_is_spoken(self, tmp_path: Path) -> None:
+        said = chorus("say", "Hello.", "--out", str(tmp_path / "nowhere" / "hello.wav"))
+        assert (said.exit_code, "there is no folder" in said.output) == (2, True)
+
 
 class TestRefusals:
     """What goes wrong for a reason ends in one line and an exit code, not in a traceback."""

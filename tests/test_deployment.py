@@ -1,8 +1,31 @@
 """Compose and Modal: as far as they can be tried without either."""
 
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
 import modal_app
 from api import settings
 from tests.server import ROOT
+
+
+def test_the_wheel_carries_the_scripts_of_the_queue(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--wheel-dir",
+        str(tmp_path),
+        str(ROOT),
+    ]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    with zipfile.ZipFile(next(tmp_path.glob("chorus-*.whl"))) as wheel:
+        packed = {name for name in wheel.namelist() if name.endswith(".lua")}
+    assert packed == {str(path.relative_to(ROOT)) for path in ROOT.glob("api/**/*.lua")}
 
 
 def test_modal_sets_only_settings_that_exist() -> None:

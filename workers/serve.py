@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -10,8 +11,9 @@ from types import FrameType
 import click
 
 from api import __version__, settings
+from api.admission import Callers
 from api.engines.registry import choose
-from api.errors import StartRefused
+from api.errors import SettingsInvalid, StartRefused
 from api.settings import Settings
 from workers.kinship import become_child
 from workers.private_redis import PrivateRedis
@@ -21,13 +23,26 @@ def main() -> int:
     """Run until told to stop; the exit code says why it ended."""
     try:
         chosen = settings.load()
+        Callers(chosen.auth)
         engine = choose(chosen)
+        refuse_a_taken_address(chosen)
         with queue_server(chosen.redis.url) as private_redis:
             click.echo(banner(chosen, engine.name), err=True)
             return run_gunicorn(private_redis)
     except StartRefused as refusal:
         click.echo(f"chorus cannot start: {refusal}", err=True)
         return refusal.exit_code
+
+
+def refuse_a_taken_address(chosen: Settings) -> None:
+    """Say it now, in one line: Gunicorn would try for five seconds, and say it ten times."""
+    host, port = chosen.server.host, chosen.server.port
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError as error:
+        raise SettingsInvalid(f"{host}:{port}: {error.strerror}. Set CHORUS_SERVER__PORT or __HOST.") from None
 
 
 def queue_server(url: str | None) -> AbstractContextManager[PrivateRedis | None]:

@@ -71,7 +71,9 @@ def _parse(entry: str) -> _Key:
     # A hash that lost a character must not become a password that reads "sha256=…".
     mistyped = not hashed and secret.startswith("sha256=")
     if not secret or mistyped or not _NAME.fullmatch(name):
-        raise SettingsInvalid("CHORUS_AUTH__KEYS: each key is name:sha256=HASH, as `chorus key` prints it.")
+        raise SettingsInvalid(
+            "CHORUS_AUTH__KEYS: each key is name:sha256=HASH, as `chorus key` prints it, or a secret."
+        )
     chosen = dict(_options(options))
     running, queued = (chosen.get(option) for option in ("running", "queued"))
     return _Key(

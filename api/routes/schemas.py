@@ -20,10 +20,18 @@ class VoiceId(BaseModel):
     id: VoiceName
 
 
+# Fields that other servers' clients know, for what is not done here. Asked for, they are refused; left at their
+# defaults, they say nothing.
+NOT_DONE_HERE = (
+    *("ref_audio", "ref_text", "references", "subtitles", "ssml", "allow_voice_tags", "voice_aliases"),
+    *("download_format", "return_download_link", "return_timing", "return_timestamps", "word_timestamps"),
+)
+
+
 class SpeechRequest(BaseModel):
     """OpenAI's `CreateSpeechRequest`. Unknown fields are accepted: clients send many."""
 
-    model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False)
+    model_config = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)
 
     input: str = Field(description="The text to speak.")
     voice: VoiceName | VoiceId = Field(description="OpenAI's names, Kokoro's names, or one of the engine's own.")
@@ -58,6 +66,9 @@ class SpeechRequest(BaseModel):
         for name, wanted in (("words", self.words), ("queue_events", self.queue_events)):
             if wanted and self.stream_format != "sse":
                 raise UnsupportedParameter(f"'{name}' needs stream_format 'sse'.", param=name)
+        for name in NOT_DONE_HERE:
+            if (self.model_extra or {}).get(name):
+                raise UnsupportedParameter(f"'{name}' is not supported here.", param=name)
         return Speech(
             text=self.input,
             voice=self.voice if isinstance(self.voice, str) else self.voice.id,

@@ -44,5 +44,7 @@ def _deadline_s(request: Request) -> float | None:
     if asked is None:
         return None
     if not (asked.isascii() and asked.isdecimal() and len(asked) < 10 and int(asked)):
-        raise InvalidRequest("x-chorus-deadline-ms is a whole number of ms.", param="x-chorus-deadline-ms")
+        raise InvalidRequest(
+            "x-chorus-deadline-ms is a whole number from 1 to 999999999.", param="x-chorus-deadline-ms"
+        )
     return int(asked) / 1000

@@ -55,6 +55,22 @@ class TestStart:
         refused = start_and_fail(SERVER__PROT=1)
         assert (refused.returncode, "CHORUS_SERVER__PORT" in refused.stderr) == (78, True)
 
+    @pytest.mark.parametrize(
+        "keys",
+        ["a:sha256=abc", "a:x;running=many", "a b:x", "a:x;colour=red"],
+        ids=["cut", "number", "name", "option"],
+    )
+    def test_keys_that_are_none_are_refused_before_anything_starts(self, keys: str) -> None:
+        refused = start_and_fail(AUTH__KEYS=keys)
+        assert (refused.returncode, "CHORUS_AUTH__KEYS" in refused.stderr) == (78, True)
+        assert "speak " not in refused.stderr
+
+    def test_a_taken_port_is_told_in_one_line(self, tone: Server) -> None:
+        refused = start_and_fail(ENGINE="tone", SERVER__PORT=tone.port)
+        assert refused.returncode == 78
+        assert len(refused.stderr.splitlines()) == 1
+        assert str(tone.port) in refused.stderr
+
     def test_three_failed_boots_end_the_server(self) -> None:
         refused = start_and_fail(ENGINE="tone", TONE__FAULT="fail_start", SERVER__PORT=0)
         assert refused.returncode == 3
