@@ -13,7 +13,7 @@ from api.text.normalize.numbers import NUMBERS, ORDINALS, RANGES, ROMAN, VERSION
 from api.text.normalize.phones import PHONES
 from api.text.normalize.symbols import OPERATORS, SYMBOLS
 from api.text.normalize.times import TIMES
-from api.text.normalize.units import UNITS
+from api.text.normalize.units import THOUSANDS, UNITS
 from api.text.rule import Rule
 from api.text.sentences import base_language
 
@@ -30,6 +30,7 @@ def _english(*, day_first: bool) -> tuple[Rule, ...]:
         URLS,  #           https://a.com/b      a dot com slash b
         HANDLES,  #        #AllHands @jo        hashtag All Hands, at jo
         PHONES,  #         555-1234             five five five, one two three four
+        THOUSANDS,  #      1 000 000            1,000,000
         DATES[day_first],  # 2024-01-15         January fifteenth, twenty twenty-four
         VERSIONS,  #       v1.2.3               v one point two point three
         RANGES,  #         9-5                  nine to five

@@ -38,18 +38,23 @@ def _any_of(table: dict[str, str]) -> str:
     return "|".join(re.escape(key) for key in sorted(table, key=len, reverse=True))
 
 
-_WORD = re.compile(rf"(?<![\w.@/])(?P<short>{_any_of(_ALWAYS)})(?![\w])(?P<glue>(?<=/)(?=\S))?")
+# After a number, "min." is a unit.
+_WORD = re.compile(
+    rf"(?<![\w.@/])(?!(?<=[0-9][ -])min\.)(?P<short>{_any_of(_ALWAYS)})(?![\w])(?P<glue>(?<=/)(?=\S))?"
+)
 _COUNTED = re.compile(rf"(?<![\w.&])(?P<short>{_any_of(_BEFORE_NUMBER)})[ ]?(?=[0-9])")
-_DOCTOR = re.compile(r"(?<!\w)(?P<short>Dr)\.?(?=[ ][A-Z])")
-_DRIVE = re.compile(r"(?<=[a-z] )(?P<short>Dr|St)\.(?![ ]?[A-Z])")
+_DOCTOR = re.compile(r"(?<!\w)Dr(?:\.?(?=[ ][A-Z])|\.(?!\w))")
+_DRIVE = re.compile(
+    r"(?<!\w)(?!(?:The|A|An|This|That|My|Our|Your|His|Her|Their|Is|Was)[ ])"
+    r"(?:[A-Z][\w'-]{0,30}|[0-9]{1,3}(?:st|nd|rd|th))[ ](?P<short>Dr\.)(?![ ]?[A-Z])"
+)
+_STREET = re.compile(r"(?<=[a-z] )St\.(?![ ]?[A-Z])")
 _STREET_IN_ADDRESS = re.compile(r"(?<=[a-z] )(?P<short>St)\.?(?=,|[ ](?:and|in|at|near|to)\b)")
 _SAINT = re.compile(r"(?<!\w)(?P<short>St)\.?(?=[ ][A-Z])")
-_PLACES = {"Dr": "Drive", "St": "Street"}
 
 
 def _expanded(match: re.Match[str]) -> str:
-    full = _ALWAYS[match["short"]] + (" " if match["glue"] is not None else "")
-    return f"{full}." if match["short"].endswith(".") and ends_sentence(match) else full
+    return _at_end(match, _ALWAYS[match["short"]] + (" " if match["glue"] is not None else ""))
 
 
 def _before_number(match: re.Match[str]) -> Iterator[Edit]:
@@ -57,17 +62,19 @@ def _before_number(match: re.Match[str]) -> Iterator[Edit]:
     return groups(match, short=_BEFORE_NUMBER[match["short"]] + space)
 
 
-def _place(match: re.Match[str]) -> str:
-    return _PLACES[match["short"]] + ("." if ends_sentence(match) else "")
+def _at_end(match: re.Match[str], full: str) -> str:
+    """The word, with the full stop where that also ends the sentence."""
+    return f"{full}." if match.group().endswith(".") and ends_sentence(match) else full
 
 
 ABBREVIATIONS = Rule(
     "abbreviations",
     (
         (_COUNTED, _before_number),
-        (_DRIVE, _place),
+        (_DRIVE, lambda match: groups(match, short=_at_end(match, "Drive"))),
+        (_STREET, lambda match: _at_end(match, "Street")),
         (_STREET_IN_ADDRESS, "Street"),
-        (_DOCTOR, "Doctor"),
+        (_DOCTOR, lambda match: _at_end(match, "Doctor")),
         (_SAINT, "Saint"),
         (_WORD, _expanded),
     ),

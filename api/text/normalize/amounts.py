@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from api.text.normalize.numerals import cardinal, quantity
 from api.text.rule import Rule
-from api.text.traced import Edit
+from api.text.traced import Edit, signs
 
 NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,40}+(?![0-9])|[0-9]++)(?:\.[0-9]++)?"
 _START = r"(?<![\w.,])"
@@ -54,6 +54,10 @@ _MONEY = re.compile(rf"(?<![\w.])(?P<minus>-)?{_SIGN}[ ]?(?P<late_minus>-)?{_AMO
 _CODED = re.compile(rf"(?<!\w){_CODE}[ ]?{_AMOUNT}(?!\w)")
 _TRAILING = re.compile(rf"{_START}{_AMOUNT}[ ]?(?:{_SIGN}|{_CODE.replace('currency', 'code')})(?![\w0-9])")
 _CENTS = re.compile(rf"{_START}(?P<number>{NUMBER})[ ]?(?P<unit>¢)")
+# `€1.234,56`: after a comma, exactly two digits.
+_COMMA_CENTS = r"(?:[0-9]{1,3}(?:\.[0-9]{3}){1,4}|[0-9]{1,15}),[0-9]{2}(?![0-9]|[.,][0-9])"
+_CONTINENTAL = re.compile(rf"(?:€|(?<!\w)EUR)[ ]?{_COMMA_CENTS}|{_START}{_COMMA_CENTS}(?=[ ]?(?:€|EUR\b))")
+_EXCHANGED = {",": ".", ".": ","}
 _PER = {"mo": "month", "yr": "year", "hr": "hour", "wk": "week"}
 _PER_UNIT = re.compile(r"(?<=[a-z] per )(?:mo|yr|hr|wk)(?!\w)")
 
@@ -99,6 +103,7 @@ def _coins(number: str, currency: tuple[str, str, str, str]) -> str:
 MONEY = Rule(
     "money",
     (
+        (_CONTINENTAL, lambda match: signs(match, _EXCHANGED)),
         (_MONEY, _money),
         (_CODED, _money),
         (_TRAILING, _money),

@@ -20,7 +20,10 @@ _MONTH = (
 _YEAR = r"(?P<year>1[0-9]{3}|20[0-9]{2})(?![\w]|[.,/-][0-9])"
 _DAY = r"(?P<day>3[01]|[12][0-9]|0?[1-9])(?P<suffix>st|nd|rd|th)?"
 
-_ISO = re.compile(r"(?<![\w.-])([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9]|-[0-9])(?P<t>T(?=[0-9]{2}:))?")
+_ISO = re.compile(
+    r"(?<![\w.-])(?P<date>([0-9]{4})([/-])([0-9]{2})\3([0-9]{2}))(?![0-9]|\3[0-9])"
+    r"(?P<at>[T ](?=[0-9]{2}:[0-9]{2}))?"
+)
 _NUMERIC = re.compile(r"(?<![\w./-])([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})(?![\w/-]|\.[0-9])")
 _NO_YEAR = re.compile(
     r"(?<!\w)(?:on|by|until|till|since|before|after|due|dated)[ ]"
@@ -38,6 +41,15 @@ _WEEKDAY = re.compile(
 _WEEKDAYS = {
     day[:3]: day for day in ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 }
+_MANY = {
+    "10": "tens", "100": "hundreds", "1000": "thousands", "10000": "tens of thousands",
+    "100000": "hundreds of thousands", "1000000": "millions",
+}  # fmt: skip
+# "10s of silence" are seconds.
+_COUNT = re.compile(
+    r"(?<![\w.,$])(?P<count>10(?=s[ ]of[ ](?:thou|m|b|tr))|10{2,6}|10{0,2},000|1,000,000)'?s"
+    r"(?=[ ]of\b)"
+)
 _DECADE = re.compile(r"(?<![\w.,$])'?((?:1[0-9]|20)?[0-9]0)'?s(?!\w)")
 _YEARS = re.compile(r"(?<![\w.,:/$€£#-])(1[1-9][0-9]{2}|20[0-9]{2})(?![\w%°:/]|[.,][0-9]|-[\w])")
 _SHORT_YEAR = re.compile(r"(?<!\w)'([0-9]{2})(?![\w'])")
@@ -68,9 +80,9 @@ def _without_year(*, day_first: bool) -> Callable[[re.Match[str]], Iterator[Edit
     return read
 
 
-def _iso(match: re.Match[str]) -> str | None:
-    read = _named(*match.groups()[:3])
-    return f"{read} at " if read and match["t"] else read
+def _iso(match: re.Match[str]) -> Iterator[Edit] | None:
+    named = _named(match[2], match[4], match[5])
+    return groups(match, date=named, at=" at ") if named else None
 
 
 def _named(years: str, month: str, day: str) -> str | None:
@@ -124,6 +136,7 @@ DATES: dict[bool, Rule] = {
             (_MONTH_YEAR, _month_first),
             (_SHORT_MONTH, _month_name),
             (_WEEKDAY, lambda match: _WEEKDAYS[match["weekday"][:3]]),
+            (_COUNT, lambda match: _MANY[match["count"].replace(",", "")]),
             (_DECADE, _decade),
         ),
     )

@@ -18,7 +18,8 @@ _VULGAR = {
     "⅙": "1/6", "⅚": "5/6", "⅛": "1/8", "⅜": "3/8", "⅝": "5/8", "⅞": "7/8", "⅐": "1/7", "⅑": "1/9", "⅒": "1/10",
 }  # fmt: skip
 
-_CHARACTER = re.compile(rf"(?P<whole>(?<=[0-9])[ ]?)?(?P<sign>[{''.join(_VULGAR)}])")
+SIGN = f"[{''.join(_VULGAR)}]"
+_CHARACTER = re.compile(rf"(?P<whole>(?<=[0-9])[ ]?)?(?P<sign>{SIGN})")
 _MIXED = re.compile(r"(?<![\w./,-])(?P<whole>[0-9]{1,9})[ ](?P<part>[1-9][0-9]?/[1-9][0-9]?)(?![\w/]|[.,][0-9])")
 _SLASHED = re.compile(r"(?<![\w./,])(?P<part>[0-9]{1,3}/[0-9]{1,3})(?![\w/]|[.,][0-9])")
 

@@ -83,7 +83,9 @@ ROMAN = Rule("roman", ((_COUNTED, _counted), (_RULER, _ruler)))
 
 _ORDINAL = re.compile(r"(?<![\w.])([0-9]{1,3}(?:,[0-9]{3}){1,4}|[0-9]{1,15})(?:st|nd|rd|th|ST|ND|RD|TH)(?!\w)")
 
-ORDINALS = Rule("ordinals", ((_ORDINAL, lambda match: ordinal(match[1])),))
+_EITHER = re.compile(r"(?<=[0-9](?:st|nd|rd|th))/(?=[0-9]{1,15}(?:st|nd|rd|th)(?!\w))")
+
+ORDINALS = Rule("ordinals", ((_EITHER, " or "), (_ORDINAL, lambda match: ordinal(match[1]))))
 
 _LONG = re.compile(rf"[0-9]{{{LONGEST_NAMED + 1},}}+")
 _FRACTION_ONLY = re.compile(r"(?<![\w.])\.(?P<digits>[0-9]{1,15})(?![0-9.])")

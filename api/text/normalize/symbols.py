@@ -7,7 +7,7 @@ from api.text.traced import groups
 
 _NAMED = {
     "&": "and", "=": "equals", "×": "times", "÷": "divided by", "<": "less than", ">": "greater than",
-    "≤": "less than or equal to", "≥": "greater than or equal to", "≠": "is not", "≈": "about",
+    "≤": "less than or equal to", "≥": "greater than or equal to", "≠": "is not equal to", "≈": "about",
     "±": "plus or minus", "√": "square root of", "∞": "infinity", "π": "pi", "°": "degrees", "@": "at",
     "#": "hash", "+": "plus", "$": "dollar", "£": "pound", "€": "euro", "¥": "yen", "¢": "cent",
     "©": "copyright", "§": "section", "²": "squared", "³": "cubed", "µ": "micro", "Ω": "ohm",
@@ -21,6 +21,7 @@ _IDIOMS = {
 
 _KEYS = "|".join(re.escape(key) for key in sorted(_IDIOMS, key=len, reverse=True))
 _IDIOM = re.compile(rf"(?<![\w+#&/.])(?:{_KEYS})(?![\w+#&/])")
+_COMPARISON = re.compile(r"(?<![!<>=])(?:!==?|[=<>]=)(?![=>])")
 _DECORATION = re.compile(r"([=+*#~_\-.<>$%&@^|/\\])\1{3,}+|([=+*#~_<>$%@^|/\\])\2{2}+(?!\2)|[<>|/\\^~_*=#]{4,}+")
 _ELLIPSIS = re.compile(r"…+|(?<!\.)\.{3}(?!\.)")
 _DOUBLE_DASH = re.compile(r"(?<!-)-{2,3}(?!-)")
@@ -40,6 +41,7 @@ _SILENT = re.compile(r"[\[\]{}|\\^~`*_™®℠†‡¶•·¦¬¨´¸ˆ˜<>/]+")
 _SIGN = re.compile("[" + re.escape("".join(_NAMED)) + "]")
 _LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _APART = {sign: f" {name} " for sign, name in _NAMED.items()}
+_COMPARED = {"!": _APART["≠"], "=": _APART["="], "<": _APART["≤"], ">": _APART["≥"]}
 
 
 def _raised(match: re.Match[str]) -> str:
@@ -50,6 +52,7 @@ OPERATORS = Rule(
     "operators",
     (
         (_IDIOM, lambda match: _IDIOMS[match.group()]),
+        (_COMPARISON, lambda match: _COMPARED[match.group()[0]]),
         (_DECORATION, " "),
         (_ELLIPSIS, "..."),
         (_DOUBLE_DASH, "—"),

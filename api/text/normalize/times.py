@@ -33,9 +33,12 @@ def _clock(match: re.Match[str]) -> Iterator[Edit]:
 
 
 def _time(match: re.Match[str]) -> str:
-    hour, minute, second = match["hour"], match["minute"], match["second"]
-    if second:
-        return f"{cardinal(hour.lstrip('0') or '0')} {two_digits(minute)} and {_seconds(second)}"
+    second = match["second"] or "00"
+    return _to_the_minute(match) + ("" if second == "00" else f" and {_seconds(second)}")
+
+
+def _to_the_minute(match: re.Match[str]) -> str:
+    hour, minute = match["hour"], match["minute"]
     if int(hour) == int(minute) == 0:
         return "midnight"
     named = cardinal(hour.lstrip("0") or "0")

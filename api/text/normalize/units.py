@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 
 from api.text.normalize.amounts import NUMBER, counted
+from api.text.normalize.fractions import SIGN
 from api.text.normalize.numerals import cardinal
 from api.text.rule import Rule
-from api.text.traced import Edit
+from api.text.traced import Edit, groups, signs
 
 # Symbol: name of one, or of one and of many where an s does not do.
 _UNITS: dict[str, str | tuple[str, str]] = {
@@ -60,17 +61,50 @@ _UNITS |= {
 _INITIAL = r"[A-Z][ ][A-Z]"
 _SYMBOLS = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
 _BETWEEN = rf"(?:[ ](?!{_INITIAL})|-(?=[a-z]))?"
-_MEASURE = re.compile(rf"(?<![\w.,])(?P<number>{NUMBER}){_BETWEEN}(?P<unit>{_SYMBOLS})(?!\w|/)")
+_UNIT = rf"{_BETWEEN}(?P<unit>{_SYMBOLS})(?!\w|/)(?P<stop>\.(?=[ ][a-z]))?"
+_MEASURE = re.compile(rf"(?<![\w.,])(?P<number>{NUMBER}){_UNIT}")
+_PORTION = re.compile(
+    rf"(?<![\w.,/])(?P<whole>[0-9]{{1,9}}(?:[ ]|(?={SIGN})))?"
+    rf"(?P<part>{SIGN}|[1-9][0-9]?/[1-9][0-9]?){_UNIT}"
+)
+# Thousands are known by their spaces where nothing else is likely: `12 500 km`, `1 234 567`, `5 000`.
+_THOUSANDS = re.compile(
+    r"(?<![\w.,:/+])(?<![0-9][ ])(?:[1-9][0-9]?(?:[ ][0-9]{3}){2,4}|[1-9][0-9]{0,2}(?:[ ][0-9]{3}){0,3}[ ]000"
+    rf"|[1-9][0-9]{{0,2}}(?:[ ][0-9]{{3}}){{1,4}}(?={_UNIT}))(?![0-9]|[ ,:/][0-9])"
+)
+# What is quoted is stepped over, so that its closing mark is not taken for inches.
+_INCHES = re.compile(rf"(?<!\w)\"[^\"\n]*+\"|(?<![\w.,/])(?P<number>{NUMBER})(?P<unit>\")(?!\w)")
+_PLURAL = re.compile(r"(?![ ]\w)|[ ](?:wide|long|tall|high|deep|thick|across|and|or|of|in|from|to|is|was)\b")
 _FEET = re.compile(r"(?<![\w.,'])(?P<feet>[0-9]{1,3})'[ ]?(?:(?P<inches>[0-9]{1,2}(?:\.5)?)(?:\"|''))")
-_SIZE = re.compile(r"(?<=[0-9])[x×](?=[0-9])|(?<=[0-9] )x(?= [0-9])")
+_SIZE = re.compile(r"(?<=[0-9])[x×](?=[0-9])|(?<=[0-9\"] )x(?= [0-9])")
 
 
 def _measure(match: re.Match[str]) -> Iterator[Edit]:
+    yield from counted(match, *_names(match))
+    yield from groups(match, stop="")
+
+
+def _names(match: re.Match[str]) -> tuple[str, str]:
+    """Of one and of many; "a five-kilometer run" has one kilometer."""
     name = _UNITS[match["unit"]]
     one, many = (name, f"{name}s") if isinstance(name, str) else name
-    # "A five-kilometer run" has one kilometer.
-    hyphen = match.string[match.start("unit") - 1] == "-"
-    return counted(match, one, one if hyphen else many)
+    return one, one if match.string[match.start("unit") - 1] == "-" else many
+
+
+def _portion(match: re.Match[str]) -> Iterator[Edit]:
+    """`3/4 tsp` as "3/4 of a teaspoon", `1 1/2 tsp` as "1 1/2 teaspoons"; the fraction is read with all others."""
+    one, many = _names(match)
+    top, _, bottom = match["part"].partition("/")
+    if match["whole"] is None and one != many and int(top if bottom else 0) < int(bottom or 1):
+        many = f"{'of an' if one[0] in 'aeiou' or one == 'hour' else 'of a'} {one}"
+    glued = match.end("part") == match.start("unit")
+    return groups(match, unit=f" {many}" if glued else many, stop="")
+
+
+def _inches(match: re.Match[str]) -> Iterator[Edit] | None:
+    if match["number"] is None:
+        return None
+    return counted(match, "inch", "inches" if _PLURAL.match(match.string, match.end()) else "inch")
 
 
 def _feet(match: re.Match[str]) -> str:
@@ -80,4 +114,7 @@ def _feet(match: re.Match[str]) -> str:
     )
 
 
-UNITS = Rule("units", ((_FEET, _feet), (_SIZE, " by "), (_MEASURE, _measure)))
+THOUSANDS = Rule("thousands", ((_THOUSANDS, lambda match: signs(match, {" ": ","})),))
+UNITS = Rule(
+    "units", ((_FEET, _feet), (_SIZE, " by "), (_INCHES, _inches), (_PORTION, _portion), (_MEASURE, _measure))
+)
