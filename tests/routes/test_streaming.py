@@ -4,6 +4,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import httpx
 import pytest
@@ -38,6 +39,21 @@ def raw_answer(server: Server, body: dict[str, object], version: str = "1.1", se
         while block := connection.recv(65536):
             received += block
         return received
+
+
+@contextmanager
+def lazy_reader(server: Server) -> Iterator[socket.socket]:
+    """Somebody who asks for much, and has little room to take it in."""
+    content = json.dumps({"input": LONG, "voice": "alloy", "response_format": "pcm"}).encode()
+    with socket.socket() as lazy:
+        lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        lazy.connect(("127.0.0.1", server.port))
+        lazy.sendall(
+            b"POST /v1/audio/speech HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
+            + f"Content-Length: {len(content)}\r\n\r\n".encode()
+            + content
+        )
+        yield lazy
 
 
 class TestFailures:
@@ -107,15 +123,7 @@ class TestReaders:
 
     def test_a_reader_who_does_not_read_holds_no_slot(self) -> None:
         with Server(ENGINE="tone", ADMISSION__SLOTS_PER_WORKER=1) as server:
-            body = json.dumps({"input": LONG, "voice": "alloy", "response_format": "pcm"}).encode()
-            with socket.socket() as lazy:
-                lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-                lazy.connect(("127.0.0.1", server.port))
-                lazy.sendall(
-                    b"POST /v1/audio/speech HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
-                    + f"Content-Length: {len(body)}\r\n\r\n".encode()
-                    + body
-                )
+            with lazy_reader(server) as lazy:
                 lazy.recv(1)
                 started = time.monotonic()
                 assert server.speech().status_code == 200
@@ -132,15 +140,7 @@ class TestReaders:
 
     def test_a_reader_who_takes_nothing_is_cut_off(self) -> None:
         with Server(ENGINE="tone", SERVER__SEND_TIMEOUT_S=1, LIMITS__SPOOL_BYTES=65536) as server:
-            body = json.dumps({"input": LONG, "voice": "alloy", "response_format": "pcm"}).encode()
-            with socket.socket() as lazy:
-                lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-                lazy.connect(("127.0.0.1", server.port))
-                lazy.sendall(
-                    b"POST /v1/audio/speech HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
-                    + f"Content-Length: {len(body)}\r\n\r\n".encode()
-                    + body
-                )
+            with lazy_reader(server) as lazy:
                 time.sleep(2.5)
                 received = b""
                 lazy.settimeout(5)
