@@ -93,7 +93,8 @@ if may_run(worker, facts) then
 end
 
 if ask.most_queued >= 0 and number(redis.call('HGET', key('waiting'), ask.caller), 0) >= ask.most_queued then
-  return refuse(ask.most_queued == 0 and 'key_running_limit' or 'key_queue_limit', ask.cost)
+  local all_run = ask.most_running > 0 and number(redis.call('HGET', key('running'), ask.caller), 0) >= ask.most_running
+  return refuse(ask.most_queued == 0 and all_run and 'key_running_limit' or 'key_queue_limit', ask.cost)
 end
 
 local score = start + ask.offset_ms
