@@ -59,6 +59,7 @@ class Link:
         self._hashes = {name: sha1(text.encode()).hexdigest() for name, text in self._scripts.items()}
         self._prefix = prefix
         self._room = asyncio.Semaphore(MOST_CALLS_AT_ONCE)
+        self._complaint = ""
         self.up = False
 
     async def ask(self, operation: str, question: dict[str, Any]) -> dict[str, Any]:
@@ -73,7 +74,9 @@ class Link:
             try:
                 return await self._run(operation, words)
             except ResponseError as error:
-                LOGGER.error("the queue's Redis refuses '%s': %s", operation, error)
+                if str(error) != self._complaint:  # every beat would say it again
+                    LOGGER.error("the queue's Redis refuses '%s': %s", operation, error)
+                self._complaint = str(error)
                 raise ScriptRefused(str(error)) from error
             except (RedisError, OSError, TimeoutError) as error:
                 raise LinkDown(str(error)) from error
