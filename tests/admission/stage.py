@@ -6,7 +6,11 @@ import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import psutil
+from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
+from redis.backoff import ConstantBackoff
+from redis.retry import Retry
 
 from api.admission import LinkDown, SharedGate, Ticket, keys
 from api.admission.link import TIMEOUT_S
@@ -14,6 +18,7 @@ from api.errors import Unavailable
 from api.settings import Admission, Settings
 from api.settings import Redis as RedisSettings
 from api.types import Caller, Entry, Place, Priority
+from workers.private_redis import PrivateRedis
 
 ENGINE = "tone"
 
@@ -28,6 +33,20 @@ async def until(happens: Callable[[], Any] | Callable[[], Awaitable[Any]], withi
         if time.monotonic() - started > within_s:
             raise AssertionError(f"it did not happen within {within_s} s")
         await asyncio.sleep(0.002)
+
+
+def kill(redis: PrivateRedis) -> None:
+    """End it without a word, and with it everything it knew."""
+    psutil.Process(redis.pid).kill()
+    while not redis.has_ended:
+        time.sleep(0.01)
+
+
+def replace(redis: PrivateRedis) -> None:
+    """A new and empty one at the same address; it answers."""
+    redis.start_again()
+    with BlockingRedis.from_url(redis.url, retry=Retry(ConstantBackoff(0.01), 500)) as client:
+        client.ping()
 
 
 async def is_in_reach(gate: SharedGate) -> bool:
