@@ -79,6 +79,7 @@ if standing then return answer('waiting', place(tonumber(standing))) end
 
 redis.call('ZADD', key('active'), now, ask.caller)
 redis.call('HSET', key('guaranteed'), ask.caller, ask.guaranteed or 0)
+local as_told = comes_as_told()
 local start = clock_of(ask.caller, ask.class)
 local facts = {caller = ask.caller, class = ask.class, since = now, predicted = 0, most_running = ask.most_running,
   finish = start + 1000 * ask.cost / (rate_of_all() * ask.share)}
@@ -101,7 +102,7 @@ local score = start + ask.offset_ms
 local predicted = wait_ms(worker, ahead_of(worker, score))
 -- A prediction is off by some percent: without a margin, half of those at the limit would wait in vain.
 local bound = (1 + sum_of('spread', SPREAD)) * predicted
-if not comes_as_told() then
+if not as_told then
   -- Room is kept for those who were told to come while this one would wait, as far as they do come.
   local soon = faithfulness() * promised_cost((now + ask.deadline_ms) / 1000)
   bound = bound + 1000 * soon / rate_of_all()
