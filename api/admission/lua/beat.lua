@@ -82,7 +82,6 @@ local function places()
   return found
 end
 
-bury_the_dead()
 redis.call('ZADD', key('workers'), now + LEASE_MS, worker)
 redis.call('HSET', key('caps'), worker, beat.cap)
 redis.call('HSET', key('warm'), worker, beat.warm)
@@ -90,7 +89,8 @@ record(beat.made)
 drop_strangers(known_tickets())
 restore_runners()
 restore_waiters()
-promote_all()
+bury_the_dead()
+promote()
 for _, name in ipairs({'workers', 'caps', 'warm', 'cost', 'facts', 'running', 'waiting', 'finish', 'promised', 'sums', 'misjudged',
   'errands', 'guaranteed', 'active', 'here:' .. worker, 'wants:' .. worker,
   'run:' .. worker, 'wait:' .. worker, 'made:' .. worker, 'busy:' .. worker}) do

@@ -1,5 +1,5 @@
 -- A worker is dead, and somebody saw it die. ARGV: worker
 
 bury(ARGV[1])
-promote_all()
+promote()
 return 1

@@ -80,12 +80,12 @@ if standing then return answer('waiting', place(tonumber(standing))) end
 redis.call('ZADD', key('active'), now, ask.caller)
 redis.call('HSET', key('guaranteed'), ask.caller, ask.guaranteed or 0)
 local as_told = comes_as_told()
+promote()
 local start = clock_of(ask.caller, ask.class)
 local facts = {caller = ask.caller, class = ask.class, since = now, predicted = 0, most_running = ask.most_running,
   finish = start + 1000 * ask.cost / (rate_of_all() * ask.share)}
 
 if ask.first_chunk_ms > ask.deadline_ms then return refuse('wait_exceeds_deadline', ask.cost) end
-promote(worker)
 if may_run(worker, facts) then
   set_clock(facts)
   add_running(worker, ticket, ask.cost, facts)

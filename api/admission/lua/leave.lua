@@ -3,5 +3,5 @@
 local worker = ARGV[1]
 for i = 2, #ARGV do drop(worker, ARGV[i]) end
 bury_the_dead()
-promote(worker)
+promote()
 return #ARGV - 1

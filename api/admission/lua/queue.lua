@@ -109,10 +109,6 @@ local function bury(worker)
   redis.call('DEL', key('made:' .. worker), key('busy:' .. worker), key('here:' .. worker), key('wants:' .. worker))
 end
 
-local function bury_the_dead()
-  for _, worker in ipairs(redis.call('ZRANGEBYSCORE', key('workers'), '-inf', now)) do bury(worker) end
-end
-
 -- A slot is left to those who wait for it themselves: work in bulk never takes a worker's last ones.
 local function slots_for(class, cap)
   if class == 'batch' and cap > 1 then return cap - math.max(1, math.floor(cap / 8)) end
@@ -165,18 +161,35 @@ local function admit(worker, ticket)
   redis.call('PUBLISH', key('wake:' .. worker), ticket)
 end
 
--- The first waiter who may run goes next, and the next, while there is room at this worker.
-local function promote(worker)
-  local wait, at = key('wait:' .. worker), 0
-  while running_at(worker) < cap_of(worker) do
-    local head = redis.call('ZRANGE', wait, at, at)[1]
-    if not head then return end
-    if may_run(worker, facts_of(head)) then admit(worker, head) else at = at + 1 end
+-- The first waiter who may run, where there is room for one.
+local function next_at(worker)
+  if running_at(worker) >= cap_of(worker) then return end
+  local at = 0
+  while true do
+    local ticket, score = unpack(redis.call('ZRANGE', key('wait:' .. worker), at, at, 'WITHSCORES'))
+    if not ticket or may_run(worker, facts_of(ticket)) then return ticket, tonumber(score) end
+    at = at + 1
   end
 end
 
-local function promote_all()
-  for _, worker in ipairs(redis.call('ZRANGE', key('workers'), 0, -1)) do promote(worker) end
+-- Whoever may run goes in, lowest score first. All workers are looked at: what leaves one of them may be what its
+-- caller's waiter at another was held back by.
+local function promote()
+  while true do
+    local first, lowest, where
+    for _, worker in ipairs(redis.call('ZRANGE', key('workers'), 0, -1)) do
+      local ticket, score = next_at(worker)
+      if ticket and (not first or score < lowest) then first, lowest, where = ticket, score, worker end
+    end
+    if not first then return end
+    admit(where, first)
+  end
+end
+
+local function bury_the_dead()
+  local dead = redis.call('ZRANGEBYSCORE', key('workers'), '-inf', now)
+  for _, worker in ipairs(dead) do bury(worker) end
+  if #dead > 0 then promote() end
 end
 
 local function costs_of(tickets)
