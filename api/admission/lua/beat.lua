@@ -40,7 +40,7 @@ local function restore_waiters()
     if not redis.call('ZSCORE', key('run:' .. worker), ticket)
       and not redis.call('ZSCORE', key('wait:' .. worker), ticket) then
       add_waiting(worker, ticket, one[2], one[3], one[4])
-      set_clock(one[4])
+      stand_in_order(one[4], one[4].start)
     end
   end
 end

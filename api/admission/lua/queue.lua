@@ -5,12 +5,12 @@
 --   run:<worker>   zset  ticket -> when it was admitted, ms     cost        hash  ticket -> audio seconds still to make
 --   wait:<worker>  zset  ticket -> score, ms: lowest is next    facts       hash  ticket -> who, class, since, predicted
 --   made:<worker>  hash  second -> audio seconds made           busy:<worker>  zset  saturated seconds, by themselves
---   running, waiting  hash  caller -> how many                  finish      hash  caller/class -> virtual finish, ms
+--   running, waiting  hash  caller -> how many                  finish      hash  caller/class -> next start, ms
 --   here:<worker>, wants:<worker>  hash  caller -> how many run and wait at this worker
 --   promised       hash  second -> audio seconds sent away till then
 --   errands        zset  what somebody was sent away with -> when they were to come back, ms
 --   guaranteed     hash  caller -> share of the slots           active      zset  caller -> when last heard of, ms
---   sums           hash  queued, queued_cost, correction, and counters for people
+--   sums           hash  queued, queued_cost, served (how far the order has come, ms), correction, and counters
 --   misjudged      list  |predicted - waited| / waited of the last admissions
 
 local P = KEYS[1]
@@ -46,6 +46,34 @@ local function forget(ticket)
   redis.call('HDEL', key('facts'), ticket)
 end
 
+-- Start-time fair queueing. While somebody waits, time is how far the order has been served: so callers share what
+-- is made, however fast that is. (The clock on the wall outruns all who share, and leaves first come, first served.)
+-- When nobody waits there is nothing to share: the past is forgotten, but for the last turn of each.
+local function clock_of(caller, class)
+  local time = sum_of('queued', 0) > 0 and sum_of('served', now) or now
+  return math.max(time, number(redis.call('HGET', key('finish'), caller .. '/' .. class), 0))
+end
+
+local function stand_in_order(facts, time)
+  local flow = facts.caller .. '/' .. facts.class
+  redis.call('HSETNX', key('sums'), 'served', time)
+  redis.call('HSET', key('finish'), flow, math.max(number(redis.call('HGET', key('finish'), flow), 0), facts.finish))
+end
+
+local function take_turn(facts, score)
+  if sum_of('queued', 0) > 0 then
+    stand_in_order(facts, score)
+    redis.call('HSET', key('sums'), 'served', math.max(sum_of('served', score), score))
+  else
+    redis.call('HSET', key('finish'), facts.caller .. '/' .. facts.class, now + (facts.finish - facts.start))
+  end
+end
+
+local function forget_turns()
+  redis.call('DEL', key('finish'))
+  redis.call('HDEL', key('sums'), 'served')
+end
+
 local function add_waiting(worker, ticket, score, cost, facts)
   redis.call('ZADD', key('wait:' .. worker), score, ticket)
   redis.call('HSET', key('cost'), ticket, cost)
@@ -63,20 +91,11 @@ local function take_waiting(worker, ticket)
   count('wants:' .. worker, caller, -1)
   if redis.call('HINCRBY', key('sums'), 'queued', -1) <= 0 then
     redis.call('HSET', key('sums'), 'queued_cost', 0)
+    forget_turns()
   else
     sum('queued_cost', -number(redis.call('HGET', key('cost'), ticket), 0))
   end
   return true
-end
-
--- Start-time fair queueing: a virtual clock for each caller and class, which never goes back.
-local function clock_of(caller, class)
-  return math.max(now, number(redis.call('HGET', key('finish'), caller .. '/' .. class), 0))
-end
-
-local function set_clock(facts)
-  redis.call('HSET', key('finish'), facts.caller .. '/' .. facts.class,
-    math.max(clock_of(facts.caller, facts.class), facts.finish))
 end
 
 local function add_running(worker, ticket, cost, facts)
@@ -152,11 +171,12 @@ local function learn(predicted, waited)
     (1 - LEARNING) * sum_of('spread', SPREAD) + LEARNING * math.min(1, math.abs(ratio - 1)))
 end
 
-local function admit(worker, ticket)
+local function admit(worker, ticket, score)
   local facts = facts_of(ticket)
   local cost = redis.call('HGET', key('cost'), ticket)
   take_waiting(worker, ticket)
   add_running(worker, ticket, cost, facts)
+  take_turn(facts, score)
   learn(facts.predicted, now - facts.since)
   redis.call('PUBLISH', key('wake:' .. worker), ticket)
 end
@@ -182,7 +202,7 @@ local function promote()
       if ticket and (not first or score < lowest) then first, lowest, where = ticket, score, worker end
     end
     if not first then return end
-    admit(where, first)
+    admit(where, first, lowest)
   end
 end
 
