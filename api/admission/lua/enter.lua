@@ -118,7 +118,7 @@ if too_many > 0 then
 end
 if too_late_ms > 0 then return refuse('wait_exceeds_deadline', over) end
 
-facts.predicted = predicted
+facts.predicted, facts.corrected = predicted, sum_of('correction', 1)
 add_waiting(worker, ticket, score, ask.cost, facts)
 stand_in_order(facts, now)
 redis.call('HINCRBY', key('sums'), 'queued_ever', 1)

@@ -160,13 +160,16 @@ local function may_run(worker, facts)
   return owed(worker, facts.caller) > 0 or room > kept_for_others(worker, facts.caller)
 end
 
--- How wrong the predictions were lately: on the whole, as a factor, and each by itself, as a spread around it.
-local function learn(predicted, waited)
+-- How wrong the predictions were lately: on the whole, as a factor, and each by itself, as a spread around it. Each
+-- had the factor of its time in it, without which the factor would only ever learn its own square root.
+local function learn(facts, waited)
+  local predicted = facts.predicted
   if predicted < 100 then return end
   local ratio = math.min(4, math.max(0.25, waited / predicted))
+  local factor = math.min(4, math.max(0.25, ratio * facts.corrected))
   redis.call('LPUSH', key('misjudged'), math.abs(predicted - waited) / math.max(waited, 1))
   redis.call('LTRIM', key('misjudged'), 0, JUDGEMENTS - 1)
-  redis.call('HSET', key('sums'), 'correction', (1 - LEARNING) * sum_of('correction', 1) + LEARNING * ratio)
+  redis.call('HSET', key('sums'), 'correction', (1 - LEARNING) * sum_of('correction', 1) + LEARNING * factor)
   redis.call('HSET', key('sums'), 'spread',
     (1 - LEARNING) * sum_of('spread', SPREAD) + LEARNING * math.min(1, math.abs(ratio - 1)))
 end
@@ -177,7 +180,7 @@ local function admit(worker, ticket, score)
   take_waiting(worker, ticket)
   add_running(worker, ticket, cost, facts)
   take_turn(facts, score)
-  learn(facts.predicted, now - facts.since)
+  learn(facts, now - facts.since)
   redis.call('PUBLISH', key('wake:' .. worker), ticket)
 end
 
