@@ -5,6 +5,7 @@
 
 local beat = cjson.decode(ARGV[1])
 local worker = beat.worker
+local last_beat = number(redis.call('ZSCORE', key('workers'), worker), 0) - LEASE_MS
 
 local function known_tickets()
   local known = beat.entering
@@ -13,11 +14,13 @@ local function known_tickets()
   return known
 end
 
+-- Whoever came after the last beat may have overtaken this one on the way. The next will know.
 local function drop_strangers(known)
-  for _, kind in ipairs({'run:', 'wait:'}) do
-    for _, ticket in ipairs(redis.call('ZRANGE', key(kind .. worker), 0, -1)) do
-      if not known[ticket] then drop(worker, ticket) end
-    end
+  for _, ticket in ipairs(redis.call('ZRANGEBYSCORE', key('run:' .. worker), '-inf', last_beat)) do
+    if not known[ticket] then drop(worker, ticket) end
+  end
+  for _, ticket in ipairs(redis.call('ZRANGE', key('wait:' .. worker), 0, -1)) do
+    if not known[ticket] and facts_of(ticket).since <= last_beat then drop(worker, ticket) end
   end
 end
 
