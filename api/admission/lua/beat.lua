@@ -48,15 +48,17 @@ local function restore_waiters()
   end
 end
 
+-- A second counts when it was saturated at each of its beats. What was made while none came is of no second.
 local function record(made)
   local second = math.floor(now / 1000)
-  if made > 0 then redis.call('HINCRBYFLOAT', key('made:' .. worker), second, made) end
   local saturated = running_at(worker) >= cap_of(worker) or redis.call('ZCARD', key('wait:' .. worker)) > 0
-  if saturated then
-    redis.call('ZADD', key('busy:' .. worker), second, second)
-  else
-    redis.call('ZREM', key('busy:' .. worker), second)
+  if not saturated or now - last_beat > 1000 then
+    redis.call('HSET', key('made:' .. worker), 'idle', second)
     redis.call('HDEL', key('made:' .. worker), second)
+    redis.call('ZREM', key('busy:' .. worker), second)
+  elseif tonumber(redis.call('HGET', key('made:' .. worker), 'idle')) ~= second then
+    redis.call('HINCRBYFLOAT', key('made:' .. worker), second, made)
+    redis.call('ZADD', key('busy:' .. worker), second, second)
   end
   local old = redis.call('ZREVRANGE', key('busy:' .. worker), RATE_SECONDS, -1)
   if #old > 0 then

@@ -4,7 +4,8 @@
 --   workers        zset  worker -> end of its lease, ms         caps, warm  hash  worker -> slots, warm-up rate
 --   run:<worker>   zset  ticket -> when it was admitted, ms     cost        hash  ticket -> audio seconds still to make
 --   wait:<worker>  zset  ticket -> score, ms: lowest is next    facts       hash  ticket -> who, class, since, predicted
---   made:<worker>  hash  second -> audio seconds made           busy:<worker>  zset  saturated seconds, by themselves
+--   made:<worker>  hash  second -> audio seconds made, and idle -> the last second that was not saturated
+--   busy:<worker>  zset  saturated seconds, by themselves
 --   running, waiting  hash  caller -> how many                  finish      hash  caller/class -> next start, ms
 --   here:<worker>, wants:<worker>  hash  caller -> how many run and wait at this worker
 --   promised       hash  second -> audio seconds sent away till then
