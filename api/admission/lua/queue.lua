@@ -250,5 +250,5 @@ local function wait_ms(worker, ahead)
 end
 
 local function ahead_of(worker, score)
-  return costs_of(redis.call('ZRANGEBYSCORE', key('wait:' .. worker), '-inf', '(' .. string.format('%.3f', score)))
+  return costs_of(redis.call('ZRANGEBYSCORE', key('wait:' .. worker), '-inf', '(' .. string.format('%.17g', score)))
 end
