@@ -96,9 +96,7 @@ restore_runners()
 restore_waiters()
 bury_the_dead()
 promote()
-for _, name in ipairs({'workers', 'caps', 'warm', 'cost', 'facts', 'running', 'waiting', 'finish', 'promised', 'sums', 'misjudged',
-  'errands', 'guaranteed', 'active', 'here:' .. worker, 'wants:' .. worker,
-  'run:' .. worker, 'wait:' .. worker, 'made:' .. worker, 'busy:' .. worker}) do
-  redis.call('PEXPIRE', key(name), KEEP_MS)
-end
+keep(LASTING)
+keep({'workers', 'caps', 'warm', 'cost', 'facts', 'running', 'waiting'})
+for _, kind in ipairs({'run:', 'wait:', 'here:', 'wants:', 'made:', 'busy:'}) do keep({kind .. worker}) end
 return cjson.encode({now = now, granted = granted(), places = places(), rate = rate_of_all()})

@@ -2,4 +2,5 @@
 
 bury(ARGV[1])
 promote()
+keep(LASTING)
 return 1

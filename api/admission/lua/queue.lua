@@ -24,10 +24,13 @@ local PROMISE_KEPT_S = 5
 local ACTIVE_MS = 5000
 local LEARNING = 0.1
 local JUDGEMENTS = 200
+-- What is there without any worker.
+local LASTING = {'finish', 'promised', 'errands', 'guaranteed', 'active', 'sums', 'misjudged'}
 local SPREAD = 0.1
 
 local function key(name) return P .. name end
 local function number(value, default) return tonumber(value) or default end
+local function keep(names) for _, name in ipairs(names) do redis.call('PEXPIRE', key(name), KEEP_MS) end end
 local function sum(field, by) return redis.call('HINCRBYFLOAT', key('sums'), field, by) end
 local function sum_of(field, default) return number(redis.call('HGET', key('sums'), field), default) end
 local function running_at(worker) return redis.call('ZCARD', key('run:' .. worker)) end
