@@ -1,0 +1,66 @@
+"""What must be true of the queue in Redis after every step, whatever a model says."""
+
+from collections import Counter
+from math import isclose
+
+from tests.admission.scripts import Scripts
+
+# What outlives all workers, for a day at most.
+KEPT = {"promised", "sums", "misjudged", "errands", "guaranteed", "active", "finish"}
+
+
+def tickets_are_in_one_place(queue: Scripts) -> None:
+    """And there is a cost and a fact for each, and for nothing else."""
+    lines = [line for kind in ("run", "wait") for line in queue.lines(kind).values()]
+    places = Counter(ticket for line in lines for ticket in line)
+    assert all(places[ticket] == 1 for ticket in places), places
+    assert queue.hash("cost").keys() == places.keys()
+    assert queue.hash("facts").keys() == places.keys()
+
+
+def every_ticket_has_a_living_worker(queue: Scripts) -> None:
+    workers = queue.hash("workers").keys()
+    assert queue.hash("caps").keys() == queue.hash("warm").keys() == workers
+    for kind in ("run", "wait", "made", "busy", "here", "wants"):
+        assert queue.lines(kind).keys() <= workers, kind
+
+
+def counts_are_what_the_sets_say(queue: Scripts) -> None:
+    facts, costs = queue.facts(), queue.hash("cost")
+    for kind, name, at_worker in (("run", "running", "here"), ("wait", "waiting", "wants")):
+        counted = Counter(facts[ticket]["caller"] for line in queue.lines(kind).values() for ticket in line)
+        assert {caller: int(count) for caller, count in queue.hash(name).items()} == counted, name
+        for worker, line in queue.lines(kind).items():
+            counts = {caller: int(count) for caller, count in queue.hash(f"{at_worker}:{worker}").items()}
+            assert counts == Counter(facts[ticket]["caller"] for ticket in line), worker
+    waiting = [ticket for line in queue.lines("wait").values() for ticket in line]
+    assert int(queue.hash("sums").get("queued", 0)) == len(waiting)
+    queued_cost = float(queue.hash("sums").get("queued_cost", 0))
+    assert isclose(queued_cost, sum(float(costs[ticket]) for ticket in waiting), rel_tol=1e-6, abs_tol=1e-9)
+
+
+def nobody_waits_who_could_run(queue: Scripts) -> None:
+    """Nor does work in bulk take a worker's last slots, nor anybody what is kept for others."""
+    facts = queue.facts()
+    for worker, line in queue.lines("wait").items():
+        here = Counter(facts[ticket]["caller"] for ticket in queue.line("run", worker))
+        cap, waiting = int(queue.hash("caps")[worker]), {facts[ticket]["caller"] for ticket in line}
+        owed = {
+            caller: int(float(share) * cap) - here[caller] for caller, share in queue.hash("guaranteed").items()
+        }
+        active = {caller for caller, ms in queue.hash("active").items() if float(ms) >= queue.now - 5000}
+        for ticket in line:
+            fact = facts[ticket]
+            reserved = max(1, cap // 8) if fact["class"] == "batch" and cap > 1 else 0
+            room = cap - reserved - here.total()
+            held_back = 0 < fact["most_running"] <= int(queue.hash("running").get(fact["caller"], 0))
+            kept = sum(max(0, owed[other]) for other in active - waiting)
+            may_run = room > 0 and not held_back and (owed.get(fact["caller"], 0) > 0 or room > kept)
+            assert not may_run, (worker, ticket, room, kept, fact)
+
+
+INVARIANTS = (
+    tickets_are_in_one_place,
+    every_ticket_has_a_living_worker,
+    counts_are_what_the_sets_say,
+)
