@@ -151,7 +151,8 @@ class SharedGate:
         }
 
     async def _wait(self, ticket: Ticket, deadline_s: float) -> None:
-        patience_s = deadline_s - self._first_sound.usual_s - ticket.queued_s
+        # Whoever is let in at the last moment must still be heard in time, and not every first sound is as usual.
+        patience_s = deadline_s - 2 * self._first_sound.usual_s - ticket.queued_s
         try:
             async with asyncio.timeout(patience_s):
                 await ticket.turn.wait()
