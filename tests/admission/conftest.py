@@ -22,7 +22,8 @@ def proxy(redis: PrivateRedis) -> Iterator[Proxy]:
 
 
 @pytest.fixture
-async def pool(redis: PrivateRedis) -> AsyncIterator[Pool]:
+async def pool(redis: PrivateRedis, proxy: Proxy) -> AsyncIterator[Pool]:
+    """Ends before the proxy does, which some of its workers may use."""
     pool = Pool(redis.url)
     yield pool
     await pool.stop()

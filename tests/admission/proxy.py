@@ -25,6 +25,7 @@ class Proxy:
         self._refusing = False
         self._healed = asyncio.Event()
         self._connections: set[asyncio.Task[None]] = set()
+        self._ends: set[asyncio.StreamWriter] = set()
 
     def __enter__(self) -> "Proxy":
         self._thread.start()
@@ -96,8 +97,8 @@ class Proxy:
 
         def end_all() -> None:
             self._refusing = True
-            for connection in self._connections:
-                connection.cancel()
+            for end in self._ends:
+                end.transport.abort()
 
         self._do(end_all)
 
@@ -144,7 +145,7 @@ class Proxy:
         connection = asyncio.current_task()
         assert connection is not None
         self._connections.add(connection)
-        # Refused and reset connections are what this is for; a cancelled one has been cut.
+        # Refused and reset connections are what this is for; they are cancelled when the proxy ends.
         with suppress(OSError, asyncio.CancelledError):
             if not self._refusing:
                 await self._join(client, answers)
@@ -153,6 +154,8 @@ class Proxy:
 
     async def _join(self, client: asyncio.StreamReader, answers: asyncio.StreamWriter) -> None:
         server, requests = await self._open()
+        ends = {answers, requests}
+        self._ends |= ends
         pumps = [
             asyncio.ensure_future(self._pump(client, requests, REQUEST)),
             asyncio.ensure_future(self._pump(server, answers, REPLY)),
@@ -163,6 +166,7 @@ class Proxy:
             for pump in pumps:
                 pump.cancel()
             await asyncio.gather(*pumps, return_exceptions=True)
+            self._ends -= ends
             requests.transport.abort()
 
     async def _open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
