@@ -20,6 +20,8 @@ OPERATIONS = ("enter", "leave", "beat", "bury", "look")
 # redis-py's own defaults (5 s, ten retries) would hold a request for a minute when Redis is frozen.
 TIMEOUT_S = 0.15
 RETRIES = 1
+# A connection that has to be made anew has timeouts and retries of its own: together they may take no longer.
+PATIENCE_S = (1 + RETRIES) * TIMEOUT_S
 # Scripts take a fraction of a millisecond: more connections would only wait for each other inside Redis.
 MOST_CALLS_AT_ONCE = 16
 
@@ -72,7 +74,8 @@ class Link:
             if not self.up and operation != "beat":
                 raise LinkDown("it was silent a moment ago")
             try:
-                return await self._run(operation, words)
+                async with asyncio.timeout(PATIENCE_S):
+                    return await self._run(operation, words)
             except ResponseError as error:
                 if str(error) != self._complaint:  # every beat would say it again
                     LOGGER.error("the queue's Redis refuses '%s': %s", operation, error)
