@@ -25,7 +25,7 @@ class Proxy:
         self._refusing = False
         self._healed = asyncio.Event()
         self._connections: set[asyncio.Task[None]] = set()
-        self._ends: set[asyncio.StreamWriter] = set()
+        self._pumps: set[asyncio.Task[None]] = set()
 
     def __enter__(self) -> "Proxy":
         self._thread.start()
@@ -94,13 +94,7 @@ class Proxy:
 
     def cut(self) -> None:
         """Every connection ends, and none can be made."""
-
-        def end_all() -> None:
-            self._refusing = True
-            for end in self._ends:
-                end.transport.abort()
-
-        self._do(end_all)
+        self._do(self._end_all)
 
     def heal(self) -> None:
         def forgive() -> None:
@@ -110,6 +104,11 @@ class Proxy:
         self._do(forgive)
 
     # --- bytes ---
+
+    def _end_all(self) -> None:
+        self._refusing = True
+        for pump in self._pumps:
+            pump.cancel()
 
     def _misbehave(self, how: Pass) -> None:
         def begin() -> None:
@@ -137,16 +136,14 @@ class Proxy:
             await asyncio.Event().wait()
         finally:
             server.close()
-            for connection in self._connections:
-                connection.cancel()
+            self._end_all()
             await asyncio.gather(*self._connections, return_exceptions=True)
 
     async def _connect(self, client: asyncio.StreamReader, answers: asyncio.StreamWriter) -> None:
         connection = asyncio.current_task()
         assert connection is not None
         self._connections.add(connection)
-        # Refused and reset connections are what this is for; they are cancelled when the proxy ends.
-        with suppress(OSError, asyncio.CancelledError):
+        with suppress(OSError):  # refused and reset connections are what this is for
             if not self._refusing:
                 await self._join(client, answers)
         self._connections.discard(connection)
@@ -154,20 +151,19 @@ class Proxy:
 
     async def _join(self, client: asyncio.StreamReader, answers: asyncio.StreamWriter) -> None:
         server, requests = await self._open()
-        ends = {answers, requests}
-        self._ends |= ends
-        pumps = [
-            asyncio.ensure_future(self._pump(client, requests, REQUEST)),
-            asyncio.ensure_future(self._pump(server, answers, REPLY)),
-        ]
-        try:
-            await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for pump in pumps:
-                pump.cancel()
-            await asyncio.gather(*pumps, return_exceptions=True)
-            self._ends -= ends
-            requests.transport.abort()
+        pumps = {
+            asyncio.create_task(self._pump(client, requests, REQUEST)),
+            asyncio.create_task(self._pump(server, answers, REPLY)),
+        }
+        self._pumps |= pumps
+        if self._refusing:  # since this one was begun
+            self._end_all()
+        await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+        for pump in pumps:
+            pump.cancel()
+        await asyncio.gather(*pumps, return_exceptions=True)
+        self._pumps -= pumps
+        requests.transport.abort()
 
     async def _open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         if self._target.scheme == "unix":
