@@ -224,12 +224,15 @@ class Life:
         self.scripts.now += ms
 
     def _enter(self, host: Host, ask: Json) -> None:
+        is_known = ask["ticket"] in self.scripts.hash("cost")
         answer, expected = self.scripts.ask("enter", ask), self.model.enter(ask)
         del answer["now"]
         assert alike(answer, expected), (answer, expected)
         if answer["verdict"] == "refused":
             assert answer["code"] in CODES
             assert 1 <= answer["retry_after_s"] <= 60
+        if answer["verdict"] == "waiting" and not is_known:
+            self.came.pop(ask["ticket"], None)  # whatever place it had, this is another
         self._compare(set())
         held = host.held.get(ask["ticket"])
         if held is None or self.random.random() < 0.2:
@@ -327,7 +330,8 @@ class Life:
         """But not who will come back to the place it had."""
         waiting = {ticket for line in self.scripts.lines("wait").values() for ticket in line}
         held = {ticket for host in self.hosts for ticket, one in host.held.items() if one.state == "waiting"}
-        self.came = {ticket: came for ticket, came in self.came.items() if ticket in waiting | held}
+        told = {one[0] for host in self.hosts if host.late_beat for one in host.late_beat["waiting"]}
+        self.came = {ticket: came for ticket, came in self.came.items() if ticket in waiting | held | told}
 
 
 KINDS: dict[str, Callable[[Life], None]] = {
