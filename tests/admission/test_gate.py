@@ -152,7 +152,7 @@ class TestWakeUps:
             await holder.go()
             took_s.append(await until(lambda: waiting.inside))  # noqa: B023 - awaited in this turn
             holder = waiting
-        assert sorted(took_s)[5] < 0.05
+        assert sorted(took_s)[5] < 0.1
 
     async def test_a_lost_hint_costs_at_most_a_beat(self, pool: Pool, proxy: Proxy) -> None:
         gate = await pool.gate(slots=1, url=proxy.url)
@@ -177,7 +177,7 @@ class TestWakeUps:
             await holder.go()
             took_s.append(await until(lambda: waiting.inside))  # noqa: B023
             holder = waiting
-        assert sorted(took_s)[5] < 0.05
+        assert sorted(took_s)[5] < 0.1
 
 
 class TestLeaving:
@@ -186,7 +186,7 @@ class TestLeaving:
         (holder,) = await pool.fill(gate, 1)
         assert holder.ticket is not None
         holder.ticket.release()
-        assert await until(pool.is_empty) < 0.1
+        assert await until(pool.is_empty) < 0.3
 
     async def test_giving_back_twice_gives_back_one_slot(self, pool: Pool) -> None:
         gate = await pool.gate(slots=2)
@@ -321,7 +321,7 @@ class TestDeadlines:
         await pool.line(gate, 1, cost_s=4)
         refused = await pool.ask(gate).answer()
         assert isinstance(refused.refusal, WaitExceedsDeadline)
-        assert refused.answered_s < 0.15
+        assert refused.answered_s < 0.5
         assert 1 <= float(refused.refusal.headers["retry-after-ms"]) / 1000 <= 60
 
     async def test_a_slot_that_did_not_come_in_time(self, pool: Pool) -> None:
@@ -375,7 +375,7 @@ class TestRefusals:
             await pool.line(gate, 1)
         refused = await pool.ask(one).answer()
         assert isinstance(refused.refusal, QueueFull)
-        assert refused.answered_s < 0.15
+        assert refused.answered_s < 0.5
 
     async def test_those_sent_away_are_not_all_told_the_same_moment(self, pool: Pool) -> None:
         gate = await pool.gate(slots=1, warm_rate=1, max_queued=0)

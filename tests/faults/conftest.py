@@ -13,7 +13,7 @@ LEDGER = pytest.StashKey[Ledger]()
 def promise(request: pytest.FixtureRequest) -> Promise:
     ledger = request.config.stash.setdefault(LEDGER, Ledger())
     name = request.node.name.removeprefix("test_").replace("_", " ")
-    return Promise(ledger, name)
+    return Promise(ledger, name, to_the_letter=request.config.getoption("--long"))
 
 
 @pytest.hookimpl(wrapper=True)
