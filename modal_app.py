@@ -6,6 +6,7 @@ import sys
 import modal
 
 PORT = 8880
+HOME = "/srv/chorus"
 SETTINGS = {
     "CHORUS_SERVER__HOST": "0.0.0.0",
     "CHORUS_SERVER__PORT": str(PORT),
@@ -21,8 +22,10 @@ image = (
     modal.Image.debian_slim(python_version="3.12")
     .pip_install_from_pyproject("pyproject.toml")
     .env(SETTINGS)
-    .add_local_dir("api", "/root/api", ignore=["**/__pycache__"])
-    .add_local_dir("workers", "/root/workers", ignore=["**/__pycache__"])
+    .workdir(HOME)
+    # Whole folders, not Python sources alone: the queue's scripts are Lua.
+    .add_local_dir("api", f"{HOME}/api", ignore=["**/__pycache__"])
+    .add_local_dir("workers", f"{HOME}/workers", ignore=["**/__pycache__"])
 )
 app = modal.App("chorus", image=image)
 
@@ -39,4 +42,4 @@ app = modal.App("chorus", image=image)
 @modal.web_server(PORT, startup_timeout=120, requires_proxy_auth=True)
 def serve() -> None:
     """Chorus, as `chorus serve` starts it anywhere."""
-    subprocess.Popen([sys.executable, "-m", "workers.serve"])
+    subprocess.Popen([sys.executable, "-m", "workers.serve"], cwd=HOME)
