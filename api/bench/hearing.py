@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 WAV_HEADER_LIMIT_BYTES = 8192
 SAMPLE_BYTES = 2
 OPENAI_RATE_HZ = 24_000
+# A body comes in other pieces each time, and the last digits of their sum would tell how it was cut.
+DIGITS = 6
 
 
 class Listener:
@@ -38,7 +40,7 @@ class Hearing:
         self._seconds_of: Callable[[bytes], float | None] = _unknown
         self._listener = Listener(buffer_s)
         self.first_audio_s: float | None = None
-        self.audio_s: float | None = None
+        self._sound_s: float | None = None
 
     def begin(self, headers: Mapping[str, str]) -> None:
         if self._format == "pcm":
@@ -51,6 +53,10 @@ class Hearing:
     def feed(self, data: bytes, at_s: float) -> None:
         for sound in self._events.sounds(data) if self._events else (data,):
             self._hear(sound, at_s)
+
+    @property
+    def audio_s(self) -> float | None:
+        return None if self._sound_s is None else round(self._sound_s, DIGITS)
 
     @property
     def stalls(self) -> int:
@@ -74,7 +80,7 @@ class Hearing:
         if self.first_audio_s is None:
             self.first_audio_s = at_s
         if audio_s is not None:
-            self.audio_s = (self.audio_s or 0.0) + audio_s
+            self._sound_s = (self._sound_s or 0.0) + audio_s
             self._listener.hear(at_s, audio_s)
 
 
