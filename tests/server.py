@@ -7,11 +7,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
 import httpx
 import psutil
+
+from workers.board import Board, Seat
 
 ROOT = Path(__file__).parents[1]
 BOOT_DEADLINE_S = 30
@@ -65,11 +68,27 @@ class Server:
     def master(self) -> psutil.Process:
         """Gunicorn's."""
         children = psutil.Process(self.process.pid).children()
-        return next(child for child in children if any("gunicorn" in word for word in child.cmdline()))
+        return next(child for child in children if "workers.master" in child.cmdline())
 
     @property
     def workers(self) -> list[psutil.Process]:
         return self.master.children()
+
+    @property
+    def board(self) -> list[Seat]:
+        """What its workers say of themselves: the shared memory itself."""
+        words = self.master.cmdline()
+        fd = os.open(f"/proc/{self.process.pid}/fd/{words[words.index('--board') + 1]}", os.O_RDWR)
+        try:
+            return list(Board(fd))
+        finally:
+            os.close(fd)
+
+    def wait_until(self, happens: Callable[[], object], within_s: float = 15) -> None:
+        deadline = time.monotonic() + within_s
+        while not happens():
+            assert time.monotonic() < deadline, f"it did not happen within {within_s} s:\n{self.log}"
+            time.sleep(0.02)
 
     def client(self, **options: object) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=30, **options)  # type: ignore[arg-type]

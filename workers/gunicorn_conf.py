@@ -2,8 +2,8 @@
 
 import math
 import os
+from typing import TYPE_CHECKING
 
-from gunicorn.arbiter import Arbiter
 from gunicorn.errors import HaltServer
 
 from api import settings
@@ -12,6 +12,9 @@ from api.engines.registry import choose
 from workers.kinship import die_with_parent
 from workers.web import ChorusWorker
 
+if TYPE_CHECKING:
+    from workers.master import Master
+
 MOST_FAILED_BOOTS = 3
 BOOT_LOOP_EXIT_CODE = 3
 
@@ -19,11 +22,8 @@ _settings = settings.load()
 _engine = choose(_settings).name
 _failed_boots = 0
 
-wsgi_app = "api.main:create_app()"
 proc_name = "chorus"
 worker_class = "workers.web.ChorusWorker"
-bind = f"{_settings.server.host}:{_settings.server.port}"
-workers = _settings.server.worker_count()
 # The heartbeat of a worker whose loop is blocked stops; this long after, the worker is replaced.
 timeout = 60
 graceful_timeout = math.ceil(_settings.server.grace_s)
@@ -35,11 +35,17 @@ control_socket_disable = True
 loglevel = "warning"
 
 
-def post_fork(server: Arbiter, worker: ChorusWorker) -> None:  # noqa: ARG001 - Gunicorn calls it by position
+def pre_fork(server: "Master", worker: ChorusWorker) -> None:
+    worker.number = server.free_number
+    worker.seat.clear()
+
+
+def post_fork(server: "Master", worker: ChorusWorker) -> None:  # noqa: ARG001 - Gunicorn calls it by position
     die_with_parent(worker.ppid)
+    worker.seat.take(os.getpid())
 
 
-def child_exit(server: Arbiter, worker: ChorusWorker) -> None:  # noqa: ARG001
+def child_exit(server: "Master", worker: ChorusWorker) -> None:  # noqa: ARG001
     """Give back what a dead worker held, and count the boots that failed in a row.
 
     A server that cannot start must say so, and not try for ever.
@@ -47,6 +53,7 @@ def child_exit(server: Arbiter, worker: ChorusWorker) -> None:  # noqa: ARG001
     if _settings.redis.url:
         bury(_settings.redis.url, _settings.redis.namespace, _engine, worker_id(worker.pid))
     global _failed_boots  # noqa: PLW0603 - the master is one process, and this is its only memory
-    _failed_boots = 0 if worker.has_served else _failed_boots + 1
+    _failed_boots = 0 if worker.seat.has_served else _failed_boots + 1
+    worker.seat.clear()
     if _failed_boots >= MOST_FAILED_BOOTS:
         raise HaltServer(f"{_failed_boots} workers in a row could not start.", BOOT_LOOP_EXIT_CODE)

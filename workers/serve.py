@@ -15,8 +15,12 @@ from api.admission import Callers
 from api.engines.registry import choose
 from api.errors import SettingsInvalid, StartRefused
 from api.settings import Settings
+from workers.board import Board
 from workers.kinship import become_child
 from workers.private_redis import PrivateRedis
+
+# Connections that wait to be accepted: a burst of callers, or the moment when workers are replaced.
+BACKLOG = 2048
 
 
 def main() -> int:
@@ -25,24 +29,26 @@ def main() -> int:
         chosen = settings.load()
         Callers(chosen.auth)
         engine = choose(chosen)
-        refuse_a_taken_address(chosen)
-        with queue_server(chosen.redis.url) as private_redis:
+        with listen(chosen) as listener, queue_server(chosen.redis.url) as private_redis:
             click.echo(banner(chosen, engine.name), err=True)
-            return run_gunicorn(private_redis)
+            return run_gunicorn(listener, chosen.server.worker_count(), private_redis)
     except StartRefused as refusal:
         click.echo(f"chorus cannot start: {refusal}", err=True)
         return refusal.exit_code
 
 
-def refuse_a_taken_address(chosen: Settings) -> None:
-    """Say it now, in one line: Gunicorn would try for five seconds, and say it ten times."""
+def listen(chosen: Settings) -> socket.socket:
+    """The server's one listening socket, which all its processes share: it is never closed before they end."""
     host, port = chosen.server.host, chosen.server.port
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:
-        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((host, port))
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(BACKLOG)
     except OSError as error:
+        listener.close()
         raise SettingsInvalid(f"{host}:{port}: {error.strerror}. Set CHORUS_SERVER__PORT or __HOST.") from None
+    return listener
 
 
 def queue_server(url: str | None) -> AbstractContextManager[PrivateRedis | None]:
@@ -72,11 +78,15 @@ Chorus {__version__}  {url}
 """
 
 
-def run_gunicorn(private_redis: PrivateRedis | None) -> int:
+def run_gunicorn(listener: socket.socket, workers: int, private_redis: PrivateRedis | None) -> int:
     """Gunicorn as a child; stop signals are passed on, and Ctrl-C means the same as SIGTERM."""
     parent = os.getpid()
+    # Where workers are replaced, an old one may still be busy when its successor begins.
+    board = Board.new(seats=2 * workers + 2)
+    told = {"--socket": listener.fileno(), "--board": board.fd, "--workers": workers}
     gunicorn = subprocess.Popen(
-        [sys.executable, "-m", "gunicorn", "-c", "python:workers.gunicorn_conf"],
+        [sys.executable, "-m", "workers.master", *(str(word) for pair in told.items() for word in pair)],
+        pass_fds=(listener.fileno(), board.fd),
         env=os.environ | ({"CHORUS_REDIS__URL": private_redis.url} if private_redis else {}),
         preexec_fn=lambda: become_child(parent),  # noqa: PLW1509 - no threads run yet
     )

@@ -1,6 +1,5 @@
 """The worker: one process, one event loop, one copy of the model."""
 
-import mmap
 import signal
 import sys
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from uvicorn_worker import UvicornWorker
 
 from api.errors import EngineUnavailable
+from workers.board import Board, Seat
 
 
 class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships no types
@@ -25,19 +25,23 @@ class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships
         "access_log": False,
     }
 
+    # The lowest that no other living worker has: a worker takes over its predecessor's.
+    number: int
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.config.timeout_graceful_shutdown = self.cfg.graceful_timeout
-        # One byte that both sides of the fork see: the master learns from it which workers ever got to work.
-        self._mark = mmap.mmap(-1, 1)
 
     @property
-    def has_served(self) -> bool:
-        return self._mark[0] == 1
+    def seat(self) -> Seat:
+        """This worker's place on the board, which the master sees too."""
+        board: Board = self.app.board
+        return board[self.number]
 
     async def callback_notify(self) -> None:
         """The heartbeat; uvicorn sends the first one when it starts to take connections."""
-        self._mark[0] = 1
+        if not self.seat.has_served:
+            self.app.board.is_ready(self.seat)
         await super().callback_notify()
 
     def init_signals(self) -> None:

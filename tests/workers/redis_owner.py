@@ -56,7 +56,7 @@ def redis_of(parent: int) -> psutil.Process:
 
 def queue_of(server: Server) -> str:
     """The address that Gunicorn was told."""
-    (gunicorn,) = (c for c in psutil.Process(server.process.pid).children() if "gunicorn" in c.cmdline())
+    (gunicorn,) = (c for c in psutil.Process(server.process.pid).children() if "workers.master" in c.cmdline())
     return gunicorn.environ()["CHORUS_REDIS__URL"]
 
 

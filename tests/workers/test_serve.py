@@ -28,7 +28,7 @@ def family(server: Server) -> list[psutil.Process]:
     """The parent first, then Gunicorn's master and its workers, then the others."""
     parent = psutil.Process(server.process.pid)
     children = parent.children()
-    children.sort(key=lambda child: "gunicorn" not in child.cmdline())
+    children.sort(key=lambda child: "workers.master" not in child.cmdline())
     return [parent, *(member for child in children for member in (child, *child.children(recursive=True)))]
 
 
