@@ -25,7 +25,8 @@
         ├── KeyRunningLimit     429  key_running_limit
         ├── KeyQueueLimit       429  key_queue_limit
         ├── Draining                 draining
-        └── Starting                 starting
+        ├── Starting                 starting
+        └── EngineRestarting         engine_restarting
 
     StartRefused                     the process ends with its exit code
     ├── SettingsInvalid          78
@@ -235,6 +236,12 @@ class Starting(Unavailable):
     """The engine is still loading."""
 
     code = "starting"
+
+
+class EngineRestarting(Unavailable):
+    """The engine died or hung, and is being started again."""
+
+    code = "engine_restarting"
 
 
 class StartRefused(Exception):

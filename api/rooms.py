@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
 from typing import ParamSpec, TypeVar
@@ -12,6 +12,7 @@ from typing import ParamSpec, TypeVar
 from api import text
 from api.admission import Estimator, Gate, LoneGate, SharedGate, Ticket, audio_seconds, worker_id
 from api.audio import Encoder, open_encoder
+from api.curfew import Curfew
 from api.engines.base import Engine
 from api.errors import ModelNotFound
 from api.types import Audio, Chunk, Plan, Run, Speech, Voice
@@ -32,6 +33,7 @@ class Rooms:
     planning: Executor
     encoding: Executor
     estimator: Estimator
+    curfew: Curfew = field(default_factory=Curfew)
 
     @classmethod
     def around(cls, engine: Engine) -> "Rooms":

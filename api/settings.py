@@ -33,6 +33,14 @@ class Server(Section):
         "auto", description="Worker processes, each with its own copy of the model; `auto` fits the machine."
     )
     grace_s: float = Field(120, gt=0, description="How long running streams may go on after a stop signal.")
+    boot_deadline_s: float = Field(
+        300, gt=0, description="A worker that has not spoken its warm-up sentence by then has failed to start."
+    )
+    silence_s: float = Field(
+        12,
+        gt=0,
+        description="An engine that has work and makes no sound for this long hangs: its worker is replaced.",
+    )
     send_timeout_s: float = Field(20, gt=0, description="A client that takes no byte for this long is cut off.")
     log: Literal["pretty", "json"] = Field("pretty", description="How log lines look.")
 
@@ -89,10 +97,14 @@ class Tone(Section):
         0, ge=0, description="Audio seconds a worker makes per second, all requests together; 0 is unlimited."
     )
     first_chunk_ms: float = Field(0, ge=0, description="Delay before a request's first chunk.")
-    fault: Literal["none", "fail_start", "fail_first", "fail_midway", "hang", "slow"] = Field(
+    load_s: float = Field(0, ge=0, description="How long it takes to load.")
+    fault: Literal[
+        "none", "fail_start", "fail_first", "fail_midway", "hang", "hang_all", "block", "out_of_memory", "slow"
+    ] = Field(
         "none",
-        description="Injected fault: never load, fail before the first chunk, fail midway, stop midway "
-        "without a word, or speak slower than anybody listens.",
+        description="Injected fault: never load, fail before the first chunk, fail midway, stop midway without a "
+        "word (this request, or all of them), block the event loop, run out of memory, or speak slower than "
+        "anybody listens.",
     )
     fault_every: int = Field(1, ge=1, description="Only every nth request meets the fault.")
 

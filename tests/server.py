@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -103,11 +104,10 @@ class Server:
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
                 raise RuntimeError(f"the server ended at start:\n{self.log}")
-            try:
+            with suppress(httpx.TransportError):
                 if httpx.get(f"{self.url}/ready", timeout=5).status_code == 200:
                     return
-            except httpx.TransportError:
-                time.sleep(0.05)
+            time.sleep(0.05)
         self.process.kill()
         self.process.wait()
         raise RuntimeError(f"the server was not ready in time:\n{self.log}")

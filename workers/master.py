@@ -1,11 +1,11 @@
 """Gunicorn's master, with seats for its workers. `serve.py` runs this as its child."""
 
 import argparse
-from typing import Any
 
 from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
 
+from api import settings
 from workers import gunicorn_conf
 from workers.board import Board
 from workers.web import ChorusWorker
@@ -17,18 +17,13 @@ class Chorus(BaseApplication):  # type: ignore[misc]  # Gunicorn ships no types
     def __init__(self, socket_fd: int, board: Board, workers: int) -> None:
         self._own = {"bind": f"fd://{socket_fd}", "workers": workers}
         self.board = board
+        self.boot_deadline_s = settings.load().server.boot_deadline_s
         super().__init__()
 
     def load_config(self) -> None:
         for name, value in {**vars(gunicorn_conf), **self._own}.items():
             if name in self.cfg.settings:
                 self.cfg.set(name, value)
-
-    def load(self) -> Any:
-        """Called in each worker, after the fork."""
-        from api.main import create_app
-
-        return create_app()
 
     def run(self) -> None:
         Master(self).run()

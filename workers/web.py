@@ -1,13 +1,25 @@
 """The worker: one process, one event loop, one copy of the model."""
 
+import asyncio
+import contextlib
+import faulthandler
+import os
+import resource
 import signal
 import sys
+import time
 from typing import Any
 
 from uvicorn_worker import UvicornWorker
 
-from api.errors import EngineUnavailable
-from workers.board import Board, Seat
+from api.errors import ChorusError, EngineRestarting, EngineUnavailable
+from api.logs import LOGGER
+from workers.board import BEAT_S, Board, Seat, State
+from workers.closed import ClosedDoor
+from workers.reception import CUTTING_S, HTTP, Desk, Porch, WorkersReception
+
+# The worker ends itself because its engine hangs.
+HUNG_EXIT_CODE = 71
 
 
 class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships no types
@@ -17,32 +29,36 @@ class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships
     exit code 3, and one failed boot among many is no reason to.
     """
 
-    CONFIG_KWARGS: dict[str, Any] = {  # noqa: RUF012 - the name and form are uvicorn-worker's
-        "http": "httptools",
-        "loop": "uvloop",
-        "lifespan": "on",
-        "server_header": False,
-        "access_log": False,
-    }
+    CONFIG_KWARGS: dict[str, Any] = {**HTTP, "lifespan": "on", "callback_notify": None}  # noqa: RUF012
 
     # The lowest that no other living worker has: a worker takes over its predecessor's.
     number: int
+    # When the master asked it to go; only the master knows.
+    leaving_since: float | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.config.timeout_graceful_shutdown = self.cfg.graceful_timeout
 
     @property
+    def board(self) -> Board:
+        board: Board = self.app.board
+        return board
+
+    @property
     def seat(self) -> Seat:
         """This worker's place on the board, which the master sees too."""
-        board: Board = self.app.board
-        return board[self.number]
+        return self.board[self.number]
 
-    async def callback_notify(self) -> None:
-        """The heartbeat; uvicorn sends the first one when it starts to take connections."""
-        if not self.seat.has_served:
-            self.app.board.is_ready(self.seat)
-        await super().callback_notify()
+    def load_wsgi(self) -> None:
+        from api.main import create_app
+
+        self.wsgi = create_app(tell=self._tell)
+
+    def _tell(self, what: str) -> None:
+        """What this worker is doing while it loads, for those who ask when it will be ready."""
+        self.seat.doing = what.encode()
+        LOGGER.info("worker %d: %s", self.number, what)
 
     def init_signals(self) -> None:
         super().init_signals()
@@ -50,9 +66,46 @@ class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships
         # process there and then, past everything that runs at exit.
         for signum in (signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, lambda *_: sys.exit(0))
+        # SIGABRT is the master's word to a worker that hangs: it says what it hangs in. A core would say it too,
+        # in as many gigabytes as the model has.
+        faulthandler.enable()
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
     async def _serve(self) -> None:
+        desk = Desk(self.board, self.seat)
+        self.config.app = Porch(self.wsgi, desk, ClosedDoor(self.board, self.app.boot_deadline_s))
+        self._reception = WorkersReception(self.config, self.sockets[0].sock, desk, self._cut)
+        self._install_sigquit_handler()
+        beats = asyncio.create_task(self._beat(desk))
         try:
-            await super()._serve()
+            await self._reception.serve()
         except SystemExit as stop:
             sys.exit(EngineUnavailable.exit_code if stop.code else 0)
+        finally:
+            beats.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await beats
+
+    async def _beat(self, desk: Desk) -> None:
+        """For as long as the loop runs, while it drains too: that it does, and how much there is to do."""
+        while True:
+            self.notify()
+            self.seat.beat = time.monotonic()
+            desk.publish()
+            if self._reception.started and self.wsgi.state.rooms.engine.watch.is_hung:
+                await self._give_up()
+            await asyncio.sleep(BEAT_S)
+
+    def _cut(self, error: ChorusError) -> None:
+        self.wsgi.state.rooms.curfew.fall(error)
+
+    async def _give_up(self) -> None:
+        """The engine hangs: tell those who wait for it, and end without waiting for any of its threads."""
+        self.seat.turn(State.HUNG)
+        self._reception.close()
+        self._cut(EngineRestarting("The engine hangs, and is started again.", retry_after_s=self.board.boot_s))
+        if running := self._reception.server_state.tasks:
+            await asyncio.wait(running, timeout=CUTTING_S)
+        LOGGER.critical("the engine hangs: this worker ends, and is replaced")
+        faulthandler.dump_traceback(all_threads=True)
+        os._exit(HUNG_EXIT_CODE)

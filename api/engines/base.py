@@ -6,6 +6,7 @@ An engine is given a plan and a voice, and yields sound:
 - it yields an utterance's sound in order, segment after segment, and says nothing for no segment;
 - when `run.cancelled` turns true, or its generator is closed, it stops within one chunk;
 - what it cannot finish it raises as `EngineFailed`; it never ends quietly with sound missing;
+- it is never silent for `CHORUS_SERVER__SILENCE_S` while it has work: `Watch` then calls it hung;
 - the same plan, voice and seed give the same samples, whatever else it is doing.
 """
 
@@ -19,7 +20,8 @@ import numpy as np
 
 from api.engines.timeline import Timeline
 from api.engines.voices import KOKORO, OPENAI, find_language, role_of
-from api.errors import UnknownVoice, UnsupportedParameter
+from api.engines.watch import Watch
+from api.errors import EngineFailed, UnknownVoice, UnsupportedParameter
 from api.settings import Settings
 from api.types import Capability, Chunk, Limits, Mark, Pcm, Plan, Run, Samples, Speech, Timing, Voice
 
@@ -53,6 +55,7 @@ class Engine(ABC):
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.watch = Watch()
 
     @classmethod
     def missing(cls, settings: Settings) -> str | None:  # noqa: ARG003
@@ -106,14 +109,25 @@ class Engine(ABC):
         timeline = Timeline(plan, self.card.sample_rate_hz)
         try:
             async with aclosing(self.synthesize(plan, voice, run)) as utterances:
-                async for utterance in utterances:
+                while utterance := await self.watch.next_of(utterances):
                     if pause := timeline.pause_before(utterance.segment):
                         yield self._silence(pause)
                     timings = timeline.place(len(utterance.samples), utterance.marks)
                     yield Chunk(Pcm(utterance.samples, self.card.sample_rate_hz), timings)
             yield self._silence(plan.pause_after_s, timeline.close())
+        except (MemoryError, RuntimeError) as error:
+            raise self._translated(error) from error
         finally:
             run.cancelled = True
+
+    def _translated(self, error: Exception) -> Exception:
+        """What the libraries under an engine raise, in the road's words; they are known here by name alone."""
+        name = type(error).__name__
+        if name in ("MemoryError", "OutOfMemoryError"):
+            return EngineFailed("The engine ran out of memory on this request.")
+        if name == "AcceleratorError" or str(error).startswith("CUDA error"):
+            return self.watch.lost()
+        return error
 
     def _silence(self, seconds: float, timings: tuple[Timing, ...] = ()) -> Chunk:
         rate_hz = self.card.sample_rate_hz

@@ -11,15 +11,17 @@ from api.routes.state import rooms_of
 router = APIRouter(tags=["health"])
 
 
-@router.get("/live")
+@router.api_route("/live", methods=["GET", "HEAD"])
 async def live() -> dict[str, Any]:
     """The process answers."""
     return {"status": "alive"}
 
 
-@router.get("/ready", responses=errors(_503="The engine is still loading"))
+@router.api_route("/ready", methods=["GET", "HEAD"], responses=errors(_503="The engine is still loading"))
 async def ready(rooms: Annotated[Rooms, Depends(rooms_of)]) -> dict[str, Any]:
     """The engine has spoken its warm-up sentence."""
+    if rooms.curfew.fallen.done():
+        raise rooms.curfew.fallen.result()
     card = rooms.engine.card
     return {
         "status": "ready",
@@ -32,7 +34,7 @@ async def ready(rooms: Annotated[Rooms, Depends(rooms_of)]) -> dict[str, Any]:
     }
 
 
-@router.get("/health", responses=errors(_503="The engine is still loading"))
+@router.api_route("/health", methods=["GET", "HEAD"], responses=errors(_503="The engine is still loading"))
 async def health(rooms: Annotated[Rooms, Depends(rooms_of)]) -> dict[str, Any]:
     """What Kokoro-FastAPI's clients ask for."""
     return {"status": "healthy", "engine": rooms.engine.card.name}

@@ -33,6 +33,6 @@ async def create_speech(
     run.seed = speech.seed
     ending = Events(speech, queue_events=asked.queue_events) if asked.stream_format == "sse" else Raw(speech)
     delivery = Delivery(whole, settings.limits.spool_bytes, settings.server.send_timeout_s)
-    response = SpeechResponse(speak(speech, rooms, run), ending, run, delivery)
+    response = SpeechResponse(speak(speech, rooms, run), ending, run, delivery, rooms.curfew)
     response.headers["x-chorus-engine"] = rooms.engine.card.name
     return response

@@ -15,6 +15,7 @@ from fastapi import Response
 from starlette.types import Receive, Scope, Send
 
 from api import tasks
+from api.curfew import Curfew
 from api.errors import ChorusError, InternalError
 from api.logs import LOGGER
 from api.routes.endings import Ending
@@ -34,7 +35,9 @@ class Delivery:
 class SpeechResponse(Response):
     """Sends what the road yields, and hangs up the road when the reader hangs up."""
 
-    def __init__(self, road: AsyncGenerator[Audio], ending: Ending, run: Run, delivery: Delivery) -> None:
+    def __init__(
+        self, road: AsyncGenerator[Audio], ending: Ending, run: Run, delivery: Delivery, curfew: Curfew
+    ) -> None:
         headers = {"cache-control": "no-cache", "x-accel-buffering": "no", **ending.headers}
         super().__init__(media_type=ending.media_type, headers=headers)
         del self.headers["content-length"]
@@ -42,6 +45,8 @@ class SpeechResponse(Response):
         self._ending = ending
         self._run = run
         self._delivery = delivery
+        self._curfew = curfew
+        self._started = False
         self._listener = Listener(whole=delivery.whole)
         run.patience_s = self._listener.patience_s
 
@@ -49,9 +54,12 @@ class SpeechResponse(Response):
         sending = asyncio.create_task(self._send_whole(send) if self._delivery.whole else self._send_pieces(send))
         hangup = asyncio.create_task(_hangup(receive))
         try:
-            await asyncio.wait((sending, hangup), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((sending, hangup, self._curfew.fallen), return_when=asyncio.FIRST_COMPLETED)
             if sending.done():
                 await sending
+            elif self._curfew.fallen.done():
+                await tasks.end(sending)
+                await self._end_early(self._curfew.fallen.result(), send)
         finally:
             await tasks.end(sending, hangup)
 
@@ -99,6 +107,12 @@ class SpeechResponse(Response):
         if last_words := self._ending.failure(told):
             await self._send_block(send, last_words, more=True)
 
+    async def _end_early(self, reason: ChorusError, send: Send) -> None:
+        if not self._started:
+            raise reason
+        if not self._delivery.whole:  # of a whole file it is the length that tells of the cut
+            await self._cut(reason, send)
+
     async def _send_whole(self, send: Send) -> None:
         patches: tuple[tuple[int, bytes], ...] = ()
         async with anyio.SpooledTemporaryFile[bytes](MEMORY_BYTES) as file:
@@ -120,6 +134,7 @@ class SpeechResponse(Response):
     async def _start(self, send: Send, *extra: tuple[bytes, bytes]) -> None:
         queued_ms = str(round(self._run.queued_s * 1000)).encode()
         headers = [*self.raw_headers, (b"x-queue-ms", queued_ms), *extra]
+        self._started = True
         await send({"type": "http.response.start", "status": self.status_code, "headers": headers})
 
     async def _send_block(self, send: Send, block: bytes, *, more: bool) -> None:

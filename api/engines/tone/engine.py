@@ -1,5 +1,6 @@
 """A deterministic engine: a tone as long as its text would take to say, made at the pace of one GPU."""
 
+import asyncio
 import itertools
 from collections.abc import AsyncGenerator, Iterator
 
@@ -37,6 +38,7 @@ class ToneEngine(Engine):
     async def start(self) -> None:
         if self.settings.tone.fault == "fail_start":
             raise EngineUnavailable("The tone engine did not load: an injected fault.")
+        await asyncio.sleep(self.settings.tone.load_s)
         self.card = Card(
             name=self.name,
             sample_rate_hz=RATE_HZ,
@@ -60,6 +62,8 @@ class ToneEngine(Engine):
                     return
                 duration_s = len(utterance.samples) / RATE_HZ
                 await fault.meet(made_s, total_s, duration_s)
+                if fault.stops_everything(made_s, total_s):
+                    self._gpu.hang()
                 await self._gpu.work(duration_s)
                 made_s += duration_s
                 yield utterance

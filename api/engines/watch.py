@@ -1,0 +1,51 @@
+"""Whether anything still comes out of an engine that has work."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import TypeVar
+
+from api.errors import EngineFailed, EngineRestarting
+
+T = TypeVar("T")
+
+
+class Watch:
+    """Times every wait for an engine's next sound, once the engine has spoken its warm-up sentence.
+
+    A request that hears nothing while others do has failed. When nobody hears anything, the engine hangs: what can
+    be known in here is then that it does, and whoever runs the process replaces it.
+    """
+
+    def __init__(self) -> None:
+        self._silence_s: float | None = None
+        self._last_sound = 0.0
+        self.is_hung = False
+
+    def arm(self, silence_s: float) -> None:
+        """From now on silence means something; the first sentence of all may take as long as it takes."""
+        self._silence_s = silence_s
+
+    async def next_of(self, made: AsyncIterator[T]) -> T | None:
+        """The next thing the engine makes, or None at the end. Raises when it makes nothing."""
+        asked = time.monotonic()
+        try:
+            async with asyncio.timeout(self._silence_s) as silence:
+                sound = await anext(made, None)
+        except TimeoutError:
+            if not silence.expired():
+                raise
+            raise self._blame(asked) from None
+        self._last_sound = time.monotonic()
+        return sound
+
+    def lost(self) -> EngineRestarting:
+        """What it runs on has failed for good, and every request after this one would fail too."""
+        self.is_hung = True
+        return EngineRestarting("The engine has failed, and is started again.")
+
+    def _blame(self, asked: float) -> EngineFailed | EngineRestarting:
+        if self._last_sound > asked:
+            return EngineFailed("The engine said nothing more to this request.")
+        self.is_hung = True
+        return EngineRestarting("The engine hangs, and is started again.")
