@@ -171,18 +171,17 @@ class InternalError(ChorusError):
 
 
 class Unavailable(ChorusError):
-    """The server cannot serve this now. `retry_after_s` is when it expects to; `never` says that it will not."""
+    """The server cannot serve this now. `retry_after_s` is when it expects to; None says that it never will."""
 
     status = 503
 
-    def __init__(self, message: str, *, retry_after_s: float = 1.0, never: bool = False) -> None:
+    def __init__(self, message: str, *, retry_after_s: float | None = 1.0) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
-        self.never = never
 
     @property
     def headers(self) -> dict[str, str]:
-        if self.never:
+        if self.retry_after_s is None:
             return {"x-should-retry": "false"}
         return {
             "retry-after": str(max(1, math.ceil(self.retry_after_s))),

@@ -44,7 +44,7 @@ def place(url: str) -> str:
 
 def _shared(url: str) -> tuple[str, str]:
     if silent := silence(url):
-        return silent, "Until it is there, each worker admits no more than its own slots hold."
+        return silent, "Until it is there, a server that starts now admits nobody."
     return f"{_greet(url)} at {place(url)}", ""
 
 

@@ -35,10 +35,10 @@ class ScriptRefused(LinkDown):
 
 
 def script(operation: str, clock: str | None = None) -> str:
-    """A whole script: the clock, the state, and what is done to it."""
+    """A whole script: the clock, the state and its rules, and what is done to it."""
     parts = [
         clock or (LUA / "clock.lua").read_text(),
-        *((LUA / f"{name}.lua").read_text() for name in ("queue", operation)),
+        *((LUA / f"{name}.lua").read_text() for name in ("queue", "order", "forecast", operation)),
     ]
     return "\n".join(parts)
 

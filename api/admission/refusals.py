@@ -14,10 +14,10 @@ _REFUSALS: dict[str, tuple[type[Unavailable], str]] = {
 }
 
 
-def refusal(code: str, retry_after_s: float, *, never: bool = False) -> Unavailable:
-    """The error for a verdict of the queue. `never`: coming back would not help."""
+def refusal(code: str, retry_after_s: float | None) -> Unavailable:
+    """The error for a verdict of the queue. Without a time to come back: that would not help."""
     kind, words = _REFUSALS[code]
-    return kind(words, retry_after_s=retry_after_s, never=never and kind is WaitExceedsDeadline)
+    return kind(words, retry_after_s=retry_after_s)
 
 
 def drawn(base_s: float) -> float:

@@ -5,6 +5,7 @@ own share of it: its tickets. A beat brings the two into line four times a secon
 """
 
 import asyncio
+import itertools
 import random
 import time
 from collections.abc import AsyncIterator, Callable
@@ -43,6 +44,7 @@ class SharedGate:
         self._left: list[str] = []
         self._someone_left = asyncio.Event()
         self._made_s = 0.0
+        self._beats = itertools.count()
         self._warm_rate = 1.0
         self._first_sound = FirstSound()
         self._down_since = time.monotonic() - FAIL_STATIC_S
@@ -119,8 +121,7 @@ class SharedGate:
         if answer["verdict"] == "refused":
             ticket.state = State.GONE  # Redis has never known it: there is nothing to give back
             del self._tickets[ticket.id]
-            never = question["first_chunk_ms"] > question["deadline_ms"]
-            raise refusals.refusal(answer["code"], answer["retry_after_s"], never=never)
+            raise refusals.refusal(answer["code"], answer.get("retry_after_s"))
         if ticket.state is not State.ENTERING:
             return  # let in meanwhile, by a wake-up that overtook the answer
         ticket.facts = answer["facts"]
@@ -216,11 +217,9 @@ class SharedGate:
 
     async def _beat(self) -> None:
         async with self._beating:
-            made_s, self._made_s = self._made_s, 0.0
             try:
-                answer = await self._link.ask("beat", self._state(made_s))
+                answer = await self._link.ask("beat", self._state())
             except LinkDown as error:
-                self._made_s += made_s
                 self._link_lost(error)
                 return
         self._link_found()
@@ -236,13 +235,14 @@ class SharedGate:
             async with self._beating:
                 pass
 
-    def _state(self, made_s: float) -> dict[str, Any]:
+    def _state(self) -> dict[str, Any]:
         by_state = {state: [t for t in self._tickets.values() if t.state is state] for state in State}
         return {
             "worker": self.worker,
+            "number": next(self._beats),
             "cap": self._cap.slots,
             "warm": self._warm_rate,
-            "made": made_s,
+            "made": self._made_s,
             "entering": {ticket.id: True for ticket in by_state[State.ENTERING]},
             "running": [[t.id, t.remaining_s, t.facts or self._facts_of(t)] for t in by_state[State.RUNNING]],
             "waiting": [[t.id, t.score, t.cost_s, t.facts] for t in by_state[State.WAITING]],

@@ -16,7 +16,7 @@ def view(found: dict[str, Any]) -> dict[str, Any]:
         "slots": found["slots"],
         "running": found["running"],
         "queued": int(sums.get("queued", 0)),
-        "cost_ahead_s": round(sums.get("queued_cost", 0.0), 3),
+        "cost_ahead_s": round(found["queued_cost"], 3),
         # A newcomer's worker is not known before: the shortest wait there is.
         "predicted_wait_s": round(min(waits_s, default=0.0), 3),
         # How far the waits that were predicted lately were from those that came.

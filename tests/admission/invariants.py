@@ -1,12 +1,12 @@
 """What must be true of the queue in Redis after every step, whatever a model says."""
 
 from collections import Counter
-from math import isclose
+from math import inf, isclose
 
 from tests.admission.scripts import Scripts
 
 # What outlives all workers, for a day at most.
-KEPT = {"promised", "sums", "misjudged", "errands", "guaranteed", "active", "finish"}
+KEPT = {"promised", "sums", "misjudged", "errands", "guaranteed", "shares", "active", "finish"}
 
 
 def tickets_are_in_one_place(queue: Scripts) -> None:
@@ -20,7 +20,8 @@ def tickets_are_in_one_place(queue: Scripts) -> None:
 
 def every_ticket_has_a_living_worker(queue: Scripts) -> None:
     workers = queue.hash("workers").keys()
-    assert queue.hash("caps").keys() == queue.hash("warm").keys() == workers
+    for name in ("caps", "warm", "beats", "totals"):
+        assert queue.hash(name).keys() == workers, name
     for kind in ("run", "wait", "made", "busy", "here", "wants"):
         assert queue.lines(kind).keys() <= workers, kind
 
@@ -35,8 +36,11 @@ def counts_are_what_the_sets_say(queue: Scripts) -> None:
             assert counts == Counter(facts[ticket]["caller"] for ticket in line), worker
     waiting = [ticket for line in queue.lines("wait").values() for ticket in line]
     assert int(queue.hash("sums").get("queued", 0)) == len(waiting)
-    queued_cost = float(queue.hash("sums").get("queued_cost", 0))
-    assert isclose(queued_cost, sum(float(costs[ticket]) for ticket in waiting), rel_tol=1e-6, abs_tol=1e-9)
+    lines = {worker: line for worker, line in queue.lines("wait").items() if line}
+    assert queue.hash("line").keys() == lines.keys()
+    for worker, line in lines.items():
+        queued_cost = float(queue.hash("line")[worker])
+        assert isclose(queued_cost, sum(float(costs[ticket]) for ticket in line), rel_tol=1e-6, abs_tol=1e-9)
 
 
 def nobody_waits_who_could_run(queue: Scripts) -> None:
@@ -49,13 +53,19 @@ def nobody_waits_who_could_run(queue: Scripts) -> None:
             caller: int(float(share) * cap) - here[caller] for caller, share in queue.hash("guaranteed").items()
         }
         active = {caller for caller, ms in queue.hash("active").items() if float(ms) >= queue.now - 5000}
+        shares = {caller: float(share) for caller, share in queue.hash("shares").items()}
         for ticket in line:
             fact = facts[ticket]
-            reserved = max(1, cap // 8) if fact["class"] == "batch" and cap > 1 else 0
+            caller = fact["caller"]
+            share = cap / sum(shares[other] for other in active) if active else inf
+            others = any(here[other] < max(1, share * shares[other]) for other in active - waiting - {caller})
+            has_its_part = here[caller] >= max(1, share * shares.get(caller, 1))
+            greedy = others and has_its_part and owed.get(caller, 0) <= 0
+            reserved = max(1, cap // 8) if (fact["class"] == "batch" or greedy) and cap > 1 else 0
             room = cap - reserved - here.total()
-            held_back = 0 < fact["most_running"] <= int(queue.hash("running").get(fact["caller"], 0))
+            held_back = 0 < fact["most_running"] <= int(queue.hash("running").get(caller, 0))
             kept = sum(max(0, owed[other]) for other in active - waiting)
-            may_run = room > 0 and not held_back and (owed.get(fact["caller"], 0) > 0 or room > kept)
+            may_run = room > 0 and not held_back and (owed.get(caller, 0) > 0 or room > kept)
             assert not may_run, (worker, ticket, room, kept, fact)
 
 

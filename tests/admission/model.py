@@ -3,11 +3,15 @@
 Nothing is counted here that can be counted anew from who runs and who waits. What other notes leave open:
 
 - A waiter goes in when its worker has room for its class, its caller runs less than it may, and the room is not
-  what is guaranteed to others who were heard of lately and do not wait there. The lowest score of all workers goes
-  first. That room is no longer kept is noticed by the next beat, departure or newcomer.
+  what is guaranteed to others who were heard of lately and do not wait there. Who has its part of the slots, by
+  the shares of those heard of lately, has as little room as work in bulk, while one of those has not and does not
+  wait. The lowest score of all workers goes first. That room is no longer kept is noticed by the next beat,
+  departure or newcomer.
 - Turns are counted from the first waiter to the last. Time is then the highest score that was served, and outside
   of such a spell it is the clock's, and of the past only each caller's last turn is known. Who enters directly
   takes a turn as well.
+- A beat with a number below the last one's says nothing, except to who sent it. What a worker has made is the
+  difference of its totals, and nothing while one of them is unknown.
 - A beat is the truth about its worker, but for tickets that came after the beat before: those may have
   overtaken it.
 - A second is saturated when each of its beats found all slots taken or somebody waiting, and the beat before each
@@ -19,6 +23,7 @@ Nothing is counted here that can be counted anew from who runs and who waits. Wh
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from heapq import heapreplace
 from math import floor, inf
 from typing import Any
 
@@ -63,6 +68,8 @@ class Worker:
     waiting: dict[str, Request] = field(default_factory=dict)
     saturated: dict[int, float] = field(default_factory=dict)
     idle_second: int | None = None
+    last_number: int = 0
+    total: float | None = None
 
     @property
     def line(self) -> list[Request]:
@@ -72,8 +79,8 @@ class Worker:
     def has_all_it_can_do(self) -> bool:
         return len(self.running) >= self.cap or bool(self.waiting)
 
-    def slots_for(self, class_: str) -> int:
-        return self.cap - max(1, self.cap // 8) if class_ == "batch" and self.cap > 1 else self.cap
+    def has(self, caller: str) -> int:
+        return sum(request.facts["caller"] == caller for request in self.running.values())
 
     def rate(self, now: int) -> float:
         over = sorted(second for second in self.saturated if second < now // 1000)[-RATE_SECONDS:]
@@ -97,6 +104,7 @@ class Queue:
         self.promised: dict[int, float] = {}
         self.correction, self.spread = 1.0, SPREAD
         self.guaranteed: dict[str, float] = {}
+        self.shares: dict[str, float] = {}
         self.heard_ms: dict[str, int] = {}
         self.errands: dict[str, float] = {}
         self.came = self.stayed_away = 0.0
@@ -120,28 +128,48 @@ class Queue:
 
     def may_run(self, worker: Worker, facts: Json) -> bool:
         caller, most = facts["caller"], int(facts["most_running"])
-        room = worker.slots_for(facts["class"]) - len(worker.running)
+        room = self.slots_for(worker, facts) - len(worker.running)
         if room <= 0 or 0 < most <= self.count("running", caller):
             return False
         return self.owed(worker, caller) > 0 or room > self.kept_for_others(worker, caller)
 
+    def slots_for(self, worker: Worker, facts: Json) -> int:
+        pressed = facts["class"] == "batch" or self.is_greedy(worker, facts["caller"])
+        return worker.cap - max(1, worker.cap // 8) if pressed and worker.cap > 1 else worker.cap
+
+    def is_greedy(self, worker: Worker, caller: str) -> bool:
+        if self.owed(worker, caller) > 0 or not self.has_its_part(worker, caller):
+            return False
+        here = {request.facts["caller"] for request in worker.waiting.values()} | {caller}
+        return any(not self.has_its_part(worker, other) for other in self.active - here)
+
+    def has_its_part(self, worker: Worker, caller: str) -> bool:
+        shares = sum(self.shares[active] for active in self.active)
+        part = worker.cap * self.shares.get(caller, 1.0) / shares if shares else inf
+        return worker.has(caller) >= max(1, part)
+
     def owed(self, worker: Worker, caller: str) -> int:
-        has: int = sum(request.facts["caller"] == caller for request in worker.running.values())
-        return floor(self.guaranteed.get(caller, 0) * worker.cap) - has
+        return floor(self.guaranteed.get(caller, 0) * worker.cap) - worker.has(caller)
+
+    @property
+    def active(self) -> set[str]:
+        return {caller for caller, heard_ms in self.heard_ms.items() if heard_ms >= self.now - ACTIVE_MS}
 
     def kept_for_others(self, worker: Worker, caller: str) -> int:
         here = {request.facts["caller"] for request in worker.waiting.values()} | {caller}
-        active = {other for other, heard_ms in self.heard_ms.items() if heard_ms >= self.now - ACTIVE_MS}
-        return sum(max(0, self.owed(worker, other)) for other in active - here)
+        return sum(max(0, self.owed(worker, other)) for other in self.active - here)
 
     def promised_until(self, second: float) -> float:
         return sum(cost for due, cost in self.promised.items() if self.now / 1000 <= due <= second)
 
     def wait_ms(self, worker: Worker, ahead: Iterable[Request]) -> float:
-        remaining = [request.cost for request in worker.running.values()]
-        mean = sum(remaining) / len(remaining) if remaining else 0
-        cost = sum(request.cost for request in ahead)
-        return 1000 * (cost + mean) / worker.rate(self.now) * self.correction
+        """All who run make the same progress; a slot goes to the next in line when its holder has nothing left."""
+        slots = sorted(request.cost for request in worker.running.values())
+        pace = 1000 * max(1, len(slots)) / worker.rate(self.now) * self.correction
+        slots = slots[max(0, len(slots) - worker.cap) :] or [0.0]
+        for request in ahead:
+            heapreplace(slots, slots[0] + request.cost)
+        return pace * slots[0]
 
     # --- the four operations ---
 
@@ -163,10 +191,27 @@ class Queue:
         self._promote()
 
     def beat(self, beat: Json) -> Json:
+        known = self.workers.get(beat["worker"])
+        if known is None or beat["number"] == 0 or beat["number"] >= known.last_number:
+            self._bring_into_line(beat)
+        self._bury_the_dead()
+        self._promote()
+
+        worker = self.workers.get(beat["worker"]) or Worker(beat["worker"], 0, 1)
+        places, ahead = [], list[Request]()
+        for position, request in enumerate(worker.line):
+            places.append([request.ticket, position, self.wait_ms(worker, ahead)])
+            ahead.append(request)
+        granted = [one[0] for one in beat["waiting"] if one[0] in worker.running]
+        return {"granted": granted, "places": places, "rate": self.rate}
+
+    def _bring_into_line(self, beat: Json) -> None:
         worker = self.workers.setdefault(beat["worker"], Worker(beat["worker"], 0, 0))
         last_beat = worker.lease_ms - LEASE_MS
         worker.lease_ms, worker.cap, worker.warm = self.now + LEASE_MS, beat["cap"], beat["warm"]
-        self._record(worker, beat["made"], steady=self.now - last_beat <= 1000)
+        made = 0 if worker.total is None else max(0, beat["made"] - worker.total)
+        worker.total, worker.last_number = beat["made"], beat["number"]
+        self._record(worker, made, steady=self.now - last_beat <= 1000)
 
         known = {*beat["entering"], *(one[0] for one in beat["running"]), *(one[0] for one in beat["waiting"])}
         came = {ticket: request.admitted_ms for ticket, request in worker.running.items()}
@@ -183,15 +228,6 @@ class Queue:
         for ticket, score, cost, facts in beat["waiting"]:
             if ticket not in worker.running and ticket not in worker.waiting:
                 self._put_in_line(worker, Request(ticket, cost, facts, score), facts["start"], facts["finish"])
-        self._bury_the_dead()
-        self._promote()
-
-        places, ahead = [], list[Request]()
-        for position, request in enumerate(worker.line):
-            places.append([request.ticket, position, self.wait_ms(worker, ahead)])
-            ahead.append(request)
-        granted = [one[0] for one in beat["waiting"] if one[0] in worker.running]
-        return {"granted": granted, "places": places, "rate": self.rate}
 
     def bury(self, name: str) -> None:
         self._remove(name)
@@ -201,9 +237,11 @@ class Queue:
 
     def _newcomer(self, worker: Worker, ask: Json) -> Json:
         self.heard_ms[ask["caller"]] = self.now
-        self.guaranteed[ask["caller"]] = ask["guaranteed"]
-        self._promote()
+        self.guaranteed[ask["caller"]], self.shares[ask["caller"]] = ask["guaranteed"], ask["share"]
         as_told = self._comes_as_told(ask["errand"])
+        self._promote()
+        if ask["first_chunk_ms"] > ask["deadline_ms"]:
+            return {"verdict": "refused", "code": "wait_exceeds_deadline"}
         flow = f"{ask['caller']}/{ask['class']}"
         time = self.now if self.served is None else self.served
         start = max(time, self.finish.get(flow, 0))
@@ -212,8 +250,6 @@ class Queue:
         facts = {name: ask[name] for name in ("caller", "class", "most_running")}
         facts |= {"since": self.now, "predicted": 0, "start": written(start), "finish": written(finish)}
 
-        if ask["first_chunk_ms"] > ask["deadline_ms"]:
-            return self._refuse(ask, "wait_exceeds_deadline", ask["cost"])
         if self.may_run(worker, facts):
             worker.running[ask["ticket"]] = Request(ask["ticket"], ask["cost"], facts, admitted_ms=self.now)
             self._take_turn(flow, start, finish - start, finish)
@@ -222,9 +258,13 @@ class Queue:
             runs_all = 0 < ask["most_running"] <= self.count("running", ask["caller"])
             code = "key_running_limit" if runs_all and ask["most_queued"] == 0 else "key_queue_limit"
             return self._refuse(ask, code, ask["cost"])
+        too_many = self.queued - ask["max_queued"] + 1
+        if too_many > 0:
+            costs = [request.cost for request in self.everybody("waiting")] or [ask["cost"]]
+            return self._refuse(ask, "queue_full", too_many * (sum(costs) / len(costs)))
 
         score = start + ask["offset_ms"]
-        predicted = self.wait_ms(worker, [r for r in worker.waiting.values() if r.score < score])
+        predicted = self.wait_ms(worker, [r for r in worker.line if r.score < score])
         bound = (1 + self.spread) * predicted
         if not as_told:
             self._clear_promises()
@@ -232,13 +272,8 @@ class Queue:
             soon = faithful * self.promised_until((self.now + ask["deadline_ms"]) / 1000)
             bound += 1000 * soon / self.rate
         late_ms = bound + ask["first_chunk_ms"] - ask["deadline_ms"]
-        over = max(0, late_ms / 1000 * worker.rate(self.now))
-        too_many = self.queued - ask["max_queued"] + 1
-        if too_many > 0:
-            costs = [request.cost for request in self.everybody("waiting")] or [ask["cost"]]
-            return self._refuse(ask, "queue_full", max(over, too_many * (sum(costs) / len(costs))))
         if late_ms > 0:
-            return self._refuse(ask, "wait_exceeds_deadline", over)
+            return self._refuse(ask, "wait_exceeds_deadline", late_ms / 1000 * worker.rate(self.now))
 
         facts |= {"predicted": written(predicted), "corrected": written(self.correction)}
         request = Request(ask["ticket"], ask["cost"], facts, score)

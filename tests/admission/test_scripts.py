@@ -36,7 +36,8 @@ def beat(queue: Scripts, worker: str = "w", cap: int = 1, warm: float = 1.0, **m
     """By default of a worker that has forgotten nobody Redis knows of."""
     running = [[t, float(queue.hash("cost")[t]), queue.facts()[t]] for t in queue.line("run", worker)]
     entering = dict.fromkeys(queue.line("wait", worker), True)
-    question = {"worker": worker, "cap": cap, "warm": warm, "made": 0, "entering": entering}
+    made = float(queue.hash("totals").get(worker, 0)) + more.pop("made", 0)
+    question = {"worker": worker, "number": 0, "cap": cap, "warm": warm, "made": made, "entering": entering}
     return queue.ask("beat", question | {"running": running, "waiting": []} | more)
 
 
@@ -91,14 +92,17 @@ class TestAgainstTheModel:
     @pytest.mark.parametrize(
         ("right", "wrong"),
         [
-            ("room <= 0", "room < 0"),
+            ("return room > 0 and", "return room >= 0 and"),
             (">= most then", "> most then"),
             ("score < lowest", "score > lowest"),
             ("'-inf', last_beat", "'-inf', '+inf'"),
-            ("sum('queued_cost', -", "sum('queued_cost', -0.5 * "),
+            ("key('line'), worker, -", "key('line'), worker, -0.5 * "),
+            ("return beat.number > 0 and", "return false and"),
+            ("slots[1] + cost", "cost"),
+            ("not has_its_part(worker, other", "has_its_part(worker, other"),
             ("count('running', caller, -1)", "count('running', caller, 0)"),
             ("math.max(sum_of('served', score), score)", "score"),
-            ("  forget_turns()\n", ""),
+            ("then forget_turns() end", "then end"),
             ("stand_in_order(one[4], one[4].start)", ""),
             ("local as_told = comes_as_told()", "local as_told = false"),
         ],
@@ -404,11 +408,20 @@ class TestRate:
 
 
 class TestPredictions:
-    def test_a_wait_is_what_is_ahead_and_a_mean_rest_by_the_rate(self, queue: Scripts) -> None:
+    def test_a_wait_lasts_until_a_slot_has_come_free_for_each_ahead_and_one_more(self, queue: Scripts) -> None:
+        """Two at 2 audio seconds a second each: b ends after 1 s, where c begins; a after 3 s, where d begins."""
         beat(queue, cap=2, warm=4.0)
-        for ticket, cost in (("a", 6.0), ("b", 2.0), ("c", 8.0)):
-            enter(queue, ticket, cost=cost)
-        assert enter(queue, "d")["wait_ms"] == pytest.approx(1000 * (8 + 4) / 4)
+        waits = [
+            enter(queue, ticket, cost=cost).get("wait_ms")
+            for ticket, cost in zip("abcd", (6, 2, 8, 1), strict=True)
+        ]
+        assert waits == [None, None, 1000, 3000]
+
+    def test_long_ones_inside_are_not_hidden_by_a_mean(self, queue: Scripts) -> None:
+        beat(queue, cap=2, warm=4.0)
+        for ticket in ("long", "longer"):
+            enter(queue, ticket, cost=100.0)
+        assert enter(queue, "short")["wait_ms"] == 50_000
 
     def test_nobody_waits_for_themselves(self, queue: Scripts) -> None:
         """Scores have more digits than it takes to tell a millisecond."""
@@ -485,8 +498,9 @@ class TestErrands:
 
     def test_those_who_never_come_are_forgotten_whoever_asks_next(self, queue: Scripts) -> None:
         beat(queue)
+        enter(queue, "inside")
         for number in range(50):
-            enter(queue, f"{number}", errand=f"{number}", deadline_ms=1000, first_chunk_ms=2000)
+            enter(queue, f"{number}", errand=f"{number}", max_queued=0)
             beat(queue)
             queue.now += 5000
         assert len(queue.hash("errands")) < 16

@@ -70,7 +70,15 @@ class Queue:
         return str(ticket)
 
     def beat(self) -> None:
-        beat = {"worker": WORKER, "cap": self._cap, "warm": 50.0, "made": 1.0, "entering": {}, **self.held}
+        beat = {
+            "worker": WORKER,
+            "number": 0,
+            "cap": self._cap,
+            "warm": 50.0,
+            "made": 1.0,
+            "entering": {},
+            **self.held,
+        }
         self.tell("beat", json.dumps(beat))
 
     def leave(self, kind: str) -> None:

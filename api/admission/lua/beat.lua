@@ -1,7 +1,7 @@
 -- A worker's heartbeat: it lives, this is what it has, this is what it made. Redis is brought into line with it, so
 -- that a restart, a lost reply or a lost message mends itself within a beat.
--- ARGV[1]: {worker, cap, warm, made, entering = {ticket: true}, running = {{ticket, cost, facts}}, waiting =
---           {{ticket, score, cost, facts}}}
+-- ARGV[1]: {worker, number, cap, warm, made, entering = {ticket: true}, running = {{ticket, cost, facts}}, waiting =
+--           {{ticket, score, cost, facts}}}; `made` is all that this worker has made since its beat number 0.
 
 local beat = cjson.decode(ARGV[1])
 local worker = beat.worker
@@ -76,27 +76,39 @@ local function granted()
 end
 
 local function places()
-  local found, ahead = {}, 0
-  local waiting = redis.call('ZRANGE', key('wait:' .. worker), 0, -1)
-  local costs = #waiting > 0 and redis.call('HMGET', key('cost'), unpack(waiting)) or {}
-  local first_ms, per_second = wait_ms(worker, 0), rate_of(worker)
-  for i, ticket in ipairs(waiting) do
-    found[i] = {ticket, i - 1, first_ms + 1000 * ahead / per_second * sum_of('correction', 1)}
-    ahead = ahead + number(costs[i], 0)
-  end
+  local found, waiting = {}, redis.call('ZRANGE', key('wait:' .. worker), 0, -1)
+  local waits = waits_ms(worker, costs_of(waiting))
+  for i, ticket in ipairs(waiting) do found[i] = {ticket, i - 1, waits[i]} end
   return found
 end
 
-redis.call('ZADD', key('workers'), now + LEASE_MS, worker)
-redis.call('HSET', key('caps'), worker, beat.cap)
-redis.call('HSET', key('warm'), worker, beat.warm)
-record(beat.made)
-drop_strangers(known_tickets())
-restore_runners()
-restore_waiters()
+local function made_since()
+  local before = tonumber(redis.call('HGET', key('totals'), worker))
+  redis.call('HSET', key('totals'), worker, beat.made)
+  return before and math.max(0, beat.made - before) or 0
+end
+
+-- A beat that was held up, by a frozen Redis say, and comes after those that were sent later, tells of the past.
+local function is_overtaken()
+  return beat.number > 0 and beat.number < number(redis.call('HGET', key('beats'), worker), 0)
+end
+
+local function bring_into_line()
+  redis.call('ZADD', key('workers'), now + LEASE_MS, worker)
+  for hash, value in pairs({caps = beat.cap, warm = beat.warm, beats = beat.number}) do
+    redis.call('HSET', key(hash), worker, value)
+  end
+  record(made_since())
+  drop_strangers(known_tickets())
+  restore_runners()
+  restore_waiters()
+end
+
+if not is_overtaken() then bring_into_line() end
 bury_the_dead()
 promote()
 keep(LASTING)
-keep({'workers', 'caps', 'warm', 'cost', 'facts', 'running', 'waiting'})
+keep(OF_A_WORKER)
+keep({'workers', 'cost', 'facts', 'running', 'waiting'})
 for _, kind in ipairs({'run:', 'wait:', 'here:', 'wants:', 'made:', 'busy:'}) do keep({kind .. worker}) end
 return cjson.encode({now = now, granted = granted(), places = places(), rate = rate_of_all()})

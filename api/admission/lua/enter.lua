@@ -54,21 +54,28 @@ local function comes_as_told()
   return true
 end
 
--- When to come back: what is too much by now, and what others were promised, at the rate of all workers.
-local function refuse(code, over)
-  local base_s = (over + promised_cost(math.huge)) / rate_of_all()
-  local draw_s = base_s > 45 and 45 + 15 * ask.luck or base_s * (1 + 0.3 * ask.luck)
-  draw_s = math.min(60, math.max(1, draw_s))
-  if code ~= 'key_running_limit' and code ~= 'key_queue_limit' then
-    redis.call('HINCRBYFLOAT', key('promised'), math.floor(now / 1000 + draw_s), ask.cost)
-    if errand then redis.call('ZADD', key('errands'), now + 1000 * draw_s, errand) end
-  end
+local function turned_away(code, retry_after_s)
   redis.call('HINCRBY', key('sums'), 'refused:' .. code, 1)
-  return answer('refused', {code = code, retry_after_s = draw_s})
+  return answer('refused', {code = code, retry_after_s = retry_after_s})
 end
 
-local function place(score)
-  return {score = score, facts = facts_of(ticket), wait_ms = wait_ms(worker, ahead_of(worker, score)),
+-- When to come back: what is too much by now, and what others were promised, at the rate of all workers.
+local function later(over)
+  local base_s = (over + promised_cost(math.huge)) / rate_of_all()
+  local draw_s = base_s > 45 and 45 + 15 * ask.luck or base_s * (1 + 0.3 * ask.luck)
+  return math.min(60, math.max(1, draw_s))
+end
+
+-- The server is full: what is promised now is kept in mind.
+local function refuse(code, over)
+  local draw_s = later(over)
+  redis.call('HINCRBYFLOAT', key('promised'), math.floor(now / 1000 + draw_s), ask.cost)
+  if errand then redis.call('ZADD', key('errands'), now + 1000 * draw_s, errand) end
+  return turned_away(code, draw_s)
+end
+
+local function place(score, expected_ms)
+  return {score = score, facts = facts_of(ticket), wait_ms = expected_ms or wait_ms(worker, score),
     position = redis.call('ZRANK', key('wait:' .. worker), ticket)}
 end
 
@@ -79,16 +86,21 @@ if redis.call('ZSCORE', key('run:' .. worker), ticket) then return answer('runni
 local standing = redis.call('ZSCORE', key('wait:' .. worker), ticket)
 if standing then return answer('waiting', place(tonumber(standing))) end
 
-redis.call('ZADD', key('active'), now, ask.caller)
-redis.call('HSET', key('guaranteed'), ask.caller, ask.guaranteed or 0)
+hear_of(ask.caller, ask.share, ask.guaranteed)
 local as_told = comes_as_told()
 promote()
-local start = clock_of(ask.caller, ask.class)
-local facts = {caller = ask.caller, class = ask.class, since = now, predicted = 0, most_running = ask.most_running,
-  start = start, finish = start + math.max(LEAST_STEP_MS, 1000 * ask.cost / (rate_of_all() * ask.share))}
+-- The first sound alone takes longer than this one may wait: coming back would not help.
+if ask.first_chunk_ms > ask.deadline_ms then return turned_away('wait_exceeds_deadline') end
 
-if ask.first_chunk_ms > ask.deadline_ms then return refuse('wait_exceeds_deadline', ask.cost) end
+local facts = {caller = ask.caller, class = ask.class, since = now, predicted = 0, most_running = ask.most_running}
+local function take_a_number()
+  facts.start = clock_of(ask.caller, ask.class)
+  facts.finish = facts.start + math.max(LEAST_STEP_MS, 1000 * ask.cost / (rate_of_all() * ask.share))
+  return facts.start
+end
+
 if may_run(worker, facts) then
+  local start = take_a_number()
   add_running(worker, ticket, ask.cost, facts)
   take_turn(facts, start)
   redis.call('HINCRBY', key('sums'), 'admitted', 1)
@@ -97,11 +109,16 @@ end
 
 if ask.most_queued >= 0 and number(redis.call('HGET', key('waiting'), ask.caller), 0) >= ask.most_queued then
   local all_run = ask.most_running > 0 and number(redis.call('HGET', key('running'), ask.caller), 0) >= ask.most_running
-  return refuse(ask.most_queued == 0 and all_run and 'key_running_limit' or 'key_queue_limit', ask.cost)
+  return turned_away(ask.most_queued == 0 and all_run and 'key_running_limit' or 'key_queue_limit', later(ask.cost))
 end
 
-local score = start + ask.offset_ms
-local predicted = wait_ms(worker, ahead_of(worker, score))
+-- Before anything is predicted: with a full queue, most are refused here.
+local queued = sum_of('queued', 0)
+local too_many = queued - ask.max_queued + 1
+if too_many > 0 then return refuse('queue_full', too_many * (queued > 0 and cost_of_all_who_wait() / queued or ask.cost)) end
+
+local score = take_a_number() + ask.offset_ms
+local predicted = wait_ms(worker, score)
 -- A prediction is off by some percent: without a margin, half of those at the limit would wait in vain.
 local bound = (1 + sum_of('spread', SPREAD)) * predicted
 if not as_told then
@@ -110,16 +127,10 @@ if not as_told then
   bound = bound + 1000 * soon / rate_of_all()
 end
 local too_late_ms = bound + ask.first_chunk_ms - ask.deadline_ms
-local queued = sum_of('queued', 0)
-local too_many = queued - ask.max_queued + 1
-local over = math.max(0, too_late_ms / 1000 * rate_of(worker))
-if too_many > 0 then
-  return refuse('queue_full', math.max(over, too_many * (queued > 0 and sum_of('queued_cost', 0) / queued or ask.cost)))
-end
-if too_late_ms > 0 then return refuse('wait_exceeds_deadline', over) end
+if too_late_ms > 0 then return refuse('wait_exceeds_deadline', too_late_ms / 1000 * rate_of(worker)) end
 
 facts.predicted, facts.corrected = predicted, sum_of('correction', 1)
 add_waiting(worker, ticket, score, ask.cost, facts)
 stand_in_order(facts, now)
 redis.call('HINCRBY', key('sums'), 'queued_ever', 1)
-return answer('waiting', place(score))
+return answer('waiting', place(score, predicted))

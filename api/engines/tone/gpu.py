@@ -1,17 +1,22 @@
 """The pace of one GPU, shared by every request of a worker."""
 
 import asyncio
+from collections import deque
 
 
 class Gpu:
-    """Makes `speed` audio seconds a second in all: each chunk is booked behind those booked before it.
+    """Makes `speed` audio seconds a second in all, one chunk after the other.
 
-    A stream books one chunk at a time, so running streams share the pace evenly.
+    A stream has one chunk made at a time, so running streams share the pace evenly; but whoever has nothing left
+    to listen to goes first, as a model's scheduler would have it.
     """
 
     def __init__(self, speed: float) -> None:
         self._speed = speed
         self._free_at = 0.0
+        self._urgent: deque[asyncio.Future[None]] = deque()
+        self._others: deque[asyncio.Future[None]] = deque()
+        self._busy = False
         self._hangs = False
 
     @property
@@ -27,12 +32,41 @@ class Gpu:
         if delay_s:
             await asyncio.sleep(delay_s)
 
-    async def work(self, audio_s: float) -> None:
+    async def work(self, audio_s: float, patience_s: float = 0.0) -> None:
         """Return when this much audio has been made."""
         if self._hangs:
             await asyncio.Event().wait()
-        now = asyncio.get_running_loop().time()
-        if self.limited:
-            self._free_at = max(now, self._free_at) + audio_s / self._speed
-        # Unlimited still yields to the loop, so that no request holds it.
-        await asyncio.sleep(max(0.0, self._free_at - now))
+        if not self.limited:
+            await asyncio.sleep(0)  # no request holds the loop
+            return
+        waited = self._busy
+        if waited:
+            await self._turn(self._urgent if patience_s <= 0 else self._others)
+        self._busy = True
+        try:
+            now = asyncio.get_running_loop().time()
+            # Who waited begins when the one before ended, however late this line runs.
+            self._free_at = (self._free_at if waited else max(now, self._free_at)) + audio_s / self._speed
+            await asyncio.sleep(self._free_at - now)
+        finally:
+            self._next()
+
+    async def _turn(self, line: deque[asyncio.Future[None]]) -> None:
+        mine = asyncio.get_running_loop().create_future()
+        line.append(mine)
+        try:
+            await mine
+        except asyncio.CancelledError:
+            if mine.done() and not mine.cancelled():
+                self._next()  # it was this one's turn: it passes it on
+            raise
+
+    def _next(self) -> None:
+        self._busy = False
+        for line in (self._urgent, self._others):
+            while line:
+                waiting = line.popleft()
+                if not waiting.done():
+                    self._busy = True  # kept for it until it runs
+                    waiting.set_result(None)
+                    return
