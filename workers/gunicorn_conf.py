@@ -1,10 +1,8 @@
-"""Gunicorn's settings, read from Chorus's own, and what its master does when a worker cannot boot."""
+"""Gunicorn's settings, read from Chorus's own, and what its master does around a fork."""
 
 import math
 import os
 from typing import TYPE_CHECKING
-
-from gunicorn.errors import HaltServer
 
 from api import settings
 from api.admission import bury, worker_id
@@ -15,17 +13,14 @@ from workers.web import ChorusWorker
 if TYPE_CHECKING:
     from workers.master import Master
 
-MOST_FAILED_BOOTS = 3
-BOOT_LOOP_EXIT_CODE = 3
-
 _settings = settings.load()
 _engine = choose(_settings).name
-_failed_boots = 0
 
 proc_name = "chorus"
 worker_class = "workers.web.ChorusWorker"
-# The heartbeat of a worker whose loop is blocked stops; this long after, the worker is replaced.
-timeout = 60
+# The heartbeat of a worker whose loop is blocked stops. The master looks once a second, and asks before it kills:
+# so the worker is gone within 15 s.
+timeout = 13
 graceful_timeout = math.ceil(_settings.server.grace_s)
 # Longer than the keep-alive of the proxies in front, so that it is they who close an idle connection.
 keepalive = 75
@@ -45,15 +40,8 @@ def post_fork(server: "Master", worker: ChorusWorker) -> None:  # noqa: ARG001 -
     worker.seat.take(os.getpid())
 
 
-def child_exit(server: "Master", worker: ChorusWorker) -> None:  # noqa: ARG001
-    """Give back what a dead worker held, and count the boots that failed in a row.
-
-    A server that cannot start must say so, and not try for ever.
-    """
+def child_exit(server: "Master", worker: ChorusWorker) -> None:
+    """Give back at once what a dead worker held."""
     if _settings.redis.url:
         bury(_settings.redis.url, _settings.redis.namespace, _engine, worker_id(worker.pid))
-    global _failed_boots  # noqa: PLW0603 - the master is one process, and this is its only memory
-    _failed_boots = 0 if worker.seat.has_served else _failed_boots + 1
-    worker.seat.clear()
-    if _failed_boots >= MOST_FAILED_BOOTS:
-        raise HaltServer(f"{_failed_boots} workers in a row could not start.", BOOT_LOOP_EXIT_CODE)
+    server.has_ended(worker)

@@ -33,8 +33,9 @@ class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships
 
     # The lowest that no other living worker has: a worker takes over its predecessor's.
     number: int
-    # When the master asked it to go; only the master knows.
+    # What only the master knows: when it asked this worker to go, and how long it had loaded when last spoken of.
     leaving_since: float | None = None
+    spoken_of_s = 0.0
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
