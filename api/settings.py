@@ -44,12 +44,6 @@ class Server(Section):
     send_timeout_s: float = Field(20, gt=0, description="A client that takes no byte for this long is cut off.")
     log: Literal["pretty", "json"] = Field("pretty", description="How log lines look.")
 
-    def worker_count(self) -> int:
-        """`auto` leaves half of the cores to encoding, and to the machine's owner."""
-        if self.workers != "auto":
-            return self.workers
-        return max(1, min(4, (os.cpu_count() or 1) // 2))
-
 
 class Auth(Section):
     keys: str = Field(
@@ -92,6 +86,14 @@ class RequestLimits(Section):
     )
 
 
+class Gpu(Section):
+    mps: Literal["off", "on", "auto"] = Field(
+        "off",
+        description="Run CUDA MPS, so that workers share a GPU at the same time; `auto` does where there are "
+        "several workers on one. A fatal fault of one then ends them all.",
+    )
+
+
 class Tone(Section):
     speed: float = Field(
         0, ge=0, description="Audio seconds a worker makes per second, all requests together; 0 is unlimited."
@@ -112,7 +114,7 @@ class Tone(Section):
 class Espeak(Section):
     processes: int = Field(1, ge=1, le=64, description="Helper processes a worker; each uses one core.")
     segment_timeout_s: float = Field(
-        20, gt=0, description="A helper that is silent for this long is replaced and its request fails."
+        5, gt=0, description="A helper that is silent for this long is replaced and its request fails."
     )
 
 
@@ -130,6 +132,7 @@ class Settings(BaseSettings):
     redis: Redis = Redis()
     admission: Admission = Admission()
     limits: RequestLimits = RequestLimits()
+    gpu: Gpu = Gpu()
     tone: Tone = Tone()
     espeak: Espeak = Espeak()
 

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from types import FrameType
 
@@ -17,6 +18,9 @@ from api.errors import SettingsInvalid, StartRefused
 from api.settings import Settings
 from workers.board import Board
 from workers.child import Doorman, Kept, spawn
+from workers.fitting import Fit, fit
+from workers.machine import look
+from workers.mps import Mps, wanted
 from workers.private_redis import PrivateRedis
 
 # Connections that wait to be accepted: a burst of callers, or the moment when workers are replaced.
@@ -29,9 +33,15 @@ def main() -> int:
         chosen = settings.load()
         Callers(chosen.auth)
         engine = choose(chosen)
-        with listen(chosen) as listener, queue_server(chosen.redis.url) as private_redis:
-            click.echo(banner(chosen, engine.name), err=True)
-            return run_gunicorn(listener, chosen.server.worker_count(), private_redis)
+        machine, needs = look(), engine.needs(chosen)
+        fitting = fit(chosen.server, needs, machine)
+        mps = Mps() if wanted(chosen.gpu, machine, fitting, uses_gpu=needs.gpu_mib > 0) else None
+        with listen(chosen) as listener, queue_server(chosen.redis.url) as redis, mps or nullcontext():
+            click.echo(banner(chosen, engine.name, fitting, mps=mps is not None), err=True)
+            environment = fitting.environment(os.environ)
+            environment |= {"CHORUS_REDIS__URL": redis.url} if redis else {}
+            environment |= mps.environment if mps else {}
+            return run_gunicorn(listener, fitting.workers, environment, [child for child in (redis, mps) if child])
     except StartRefused as refusal:
         click.echo(f"chorus cannot start: {refusal}", err=True)
         return refusal.exit_code
@@ -62,23 +72,27 @@ def queue_server(url: str | None) -> AbstractContextManager[PrivateRedis | None]
     return nullcontext()
 
 
-def banner(chosen: Settings, engine: str) -> str:
+def banner(chosen: Settings, engine: str, fitting: Fit, *, mps: bool) -> str:
     """What this server is about to serve."""
     server = chosen.server
     why = "chosen by auto" if chosen.engine == "auto" else "by setting"
-    workers = server.worker_count()
+    workers = (
+        f"{fitting.workers} ({fitting.why}), threads for each: {fitting.threads}{', CUDA MPS' if mps else ''}"
+    )
     url = f"http://{'localhost' if server.host in ('127.0.0.1', '0.0.0.0', '::') else server.host}:{server.port}"
     return f"""
 Chorus {__version__}  {url}
   engine   {engine} ({why})
-  workers  {workers}
+  workers  {workers}{", on one GPU by CUDA MPS" if mps else ""}
   speak    curl -s {url}/v1/audio/speech -H 'content-type: application/json' \\
              -d '{{"voice":"alloy","input":"The quick brown fox."}}' -o fox.mp3
   explore  {url}/docs
 """
 
 
-def run_gunicorn(listener: socket.socket, workers: int, private_redis: PrivateRedis | None) -> int:
+def run_gunicorn(
+    listener: socket.socket, workers: int, environment: Mapping[str, str], kept: Sequence[Kept]
+) -> int:
     """Gunicorn and the doorman as children; stop signals are passed on, and Ctrl-C means the same as SIGTERM."""
     # Where workers are replaced, an old one may still be busy when its successor begins.
     board = Board.new(seats=2 * workers + 2)
@@ -87,7 +101,7 @@ def run_gunicorn(listener: socket.socket, workers: int, private_redis: PrivateRe
         "workers.master",
         {"--socket": listener.fileno(), "--board": board.fd, "--workers": workers},
         fds,
-        {"CHORUS_REDIS__URL": private_redis.url} if private_redis else {},
+        environment,
     )
 
     def pass_on(signum: int, _frame: FrameType | None) -> None:
@@ -101,7 +115,7 @@ def run_gunicorn(listener: socket.socket, workers: int, private_redis: PrivateRe
         signal.signal(signum, pass_on)
     doorman = Doorman(*fds)
     try:
-        return _exit_code(supervise(gunicorn, doorman, *filter(None, [private_redis])))
+        return _exit_code(supervise(gunicorn, doorman, *kept))
     finally:
         doorman.end()
 

@@ -39,6 +39,19 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
+class Needs:
+    """What each worker with this engine takes of a machine: from it follows how many there are.
+
+    `batches`: one worker speaks so many requests at once that a second on the same machine brings nothing.
+    """
+
+    cores: float = 2
+    memory_mib: int = 300
+    gpu_mib: int = 0
+    batches: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Utterance:
     """A piece of one segment's sound, with the word marks that have become known."""
 
@@ -61,6 +74,11 @@ class Engine(ABC):
     def missing(cls, settings: Settings) -> str | None:  # noqa: ARG003
         """What this machine lacks to load the engine, in words that say what to do; None if nothing."""
         return None
+
+    @classmethod
+    def needs(cls, settings: Settings) -> Needs:  # noqa: ARG003
+        """What a worker takes; by default a core to speak and one to encode and answer."""
+        return Needs()
 
     @abstractmethod
     async def start(self) -> None:

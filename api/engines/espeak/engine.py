@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from api.engines.base import Card, Engine, Utterance
+from api.engines.base import Card, Engine, Needs, Utterance
 from api.engines.espeak.casting import Casting
 from api.engines.espeak.crew import Crew, Turn
 from api.engines.espeak.frames import Order, unpack_sound
@@ -36,6 +36,11 @@ class EspeakEngine(Engine):
             if not Path(path).exists():
                 return f"espeakng-loader has no {path}: pip install --force-reinstall espeakng-loader"
         return None
+
+    @classmethod
+    def needs(cls, settings: Settings) -> Needs:
+        """A core for each helper, and one to encode and answer."""
+        return Needs(cores=1 + settings.espeak.processes, memory_mib=250)
 
     async def start(self) -> None:
         if lacking := self.missing(self.settings):
