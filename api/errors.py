@@ -243,6 +243,10 @@ class EngineRestarting(Unavailable):
     code = "engine_restarting"
 
 
+# The codes of those who are sent away, and may come back.
+REFUSALS = tuple(sorted(kind.code for kind in Unavailable.__subclasses__()))
+
+
 class StartRefused(Exception):
     """Chorus cannot start, for a reason that a person can mend."""
 

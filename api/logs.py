@@ -3,21 +3,25 @@
 import json
 import logging
 import sys
+from datetime import datetime
 from typing import Any
+
+from api.settings import Server
 
 LOGGER = logging.getLogger("chorus")
 
 
 class JsonLines(logging.Formatter):
-    """One object a line, for machines that read logs."""
+    """One object a line, for machines that read logs; what a line is about is in fields of its own."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
-            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "time": datetime.fromtimestamp(record.created).astimezone().isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
             "pid": record.process,
             "message": record.getMessage(),
+            **getattr(record, "fields", {}),
         }
         if record.exc_info:
             line["error"] = self.formatException(record.exc_info)
@@ -30,10 +34,11 @@ def formatter(style: str) -> logging.Formatter:
     return logging.Formatter("%(asctime)s %(levelname)-7s [%(process)d] %(message)s", "%H:%M:%S")
 
 
-def configure(style: str) -> None:
-    """Send the project's own log lines to standard error."""
+def configure(server: Server) -> None:
+    """Send log lines to standard error: the project's own, and what libraries warn of, all in one form."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(formatter(style))
+    handler.setFormatter(formatter(server.log))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     LOGGER.handlers = [handler]
-    LOGGER.setLevel(logging.INFO)
+    LOGGER.setLevel(server.log_level.upper())
     LOGGER.propagate = False

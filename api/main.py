@@ -1,32 +1,41 @@
 """The application: wiring and lifespan, nothing else."""
 
+import asyncio
 import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 from fastapi import FastAPI
 
-from api import __version__, logs, settings
+from api import __version__, logs, metrics, pulse, settings, tasks
 from api.admission import Callers
 from api.engines.registry import choose
+from api.gpus import Gpus
 from api.logs import LOGGER
+from api.metrics import Meters
 from api.pipeline import warm_up
 from api.rooms import Rooms
 from api.routes import mount
-from api.settings import Settings
+from api.settings import Auth, Settings
 
 
-def create_app(given: Settings | None = None, tell: Callable[[str], None] = LOGGER.info) -> FastAPI:
+def create_app(
+    given: Settings | None = None, tell: Callable[[str], None] = LOGGER.info, meters: Meters | None = None
+) -> FastAPI:
     """One worker's application. The engine loads when the worker starts, never before.
 
-    `tell` hears what the start is busy with.
+    `tell` hears what the start is busy with; `meters` count what it does.
     """
     chosen = given or settings.load()
-    logs.configure(chosen.server.log)
+    logs.configure(chosen.server)
+    counting = meters or Meters()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        beating = asyncio.create_task(pulse.beat(counting))
         engine = choose(chosen)(chosen)
+        engine.on_batch = partial(counting.observe, metrics.BATCH)
         tell("loading the engine")
         await engine.start()
         rooms = Rooms.around(engine)
@@ -39,13 +48,18 @@ def create_app(given: Settings | None = None, tell: Callable[[str], None] = LOGG
             # What is loaded now stays: collecting garbage need not look at it again with every request.
             gc.collect()
             gc.freeze()
+            counting.set(metrics.READY, 1)
+            counting.set(metrics.BOOT, pulse.age_s())
             LOGGER.info("worker is ready: %s makes %.0f s of sound a second", engine.card.name, rate)
             yield
         finally:
             await rooms.close()
+            await tasks.end(beating)
 
     callers = Callers(chosen.auth)
     app = FastAPI(title="Chorus", version=__version__, lifespan=lifespan)
     app.state.callers = callers
-    mount(app, chosen)
+    app.state.watchers = Callers(Auth(keys=chosen.metrics.keys)) if chosen.metrics.keys else callers
+    app.state.meters, app.state.gpus = counting, Gpus()
+    mount(app, chosen, counting)
     return app

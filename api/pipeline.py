@@ -20,14 +20,14 @@ async def speak(speech: Speech, rooms: Rooms, run: Run) -> AsyncGenerator[Audio]
     voice = engine.voice(speech)  # UnknownVoice            400
     with closing(rooms.open_encoder(speech)) as encoder:  # InvalidRequest          400
         async with rooms.admit(speech, voice, run) as ticket:  # QueueFull, and so on    503
-            plan = await rooms.plan(speech, voice)  # EmptyInput              400
+            plan = await rooms.plan(speech, voice, run)  # EmptyInput         400
             ticket.reprice(rooms.cost_of(plan))  # InputTooCostly          400
             async with aclosing(engine.stream(plan, voice, run)) as chunks:
                 async for chunk in chunks:  # EngineFailed            500, or a cut stream
                     ticket.sound(chunk.pcm.duration_s, silent=chunk.silent)
-                    yield await rooms.encode(encoder, chunk)
+                    yield await rooms.encode(encoder, chunk, run)
             rooms.learn(speech, voice, ticket)
-        yield await rooms.finish(encoder)
+        yield await rooms.finish(encoder, run)
 
 
 async def warm_up(rooms: Rooms) -> float:

@@ -15,6 +15,7 @@ from api.audio import Encoder, open_encoder
 from api.curfew import Curfew
 from api.engines.base import Engine
 from api.errors import ModelNotFound
+from api.phases import Phase
 from api.types import Audio, Chunk, Plan, Run, Speech, Voice
 
 P = ParamSpec("P")
@@ -76,9 +77,11 @@ class Rooms:
     @asynccontextmanager
     async def admit(self, speech: Speech, voice: Voice, run: Run) -> AsyncIterator[Ticket]:
         """A place inside, by what this text is likely to cost."""
+        run.speech, run.voice, run.engine = speech, voice, self.engine.card.name
         cost_s = self.estimator.cost_s(speech.text, voice.language, speech.speed)
         live = run.patience_s() != float("inf")
         errand = blake2b(repr((run.entry.caller.name, speech)).encode(), digest_size=12).hexdigest()
+        run.phases.turn(Phase.QUEUE)
         async with self.gate.admit(cost_s, run.entry, errand=errand, live=live, on_place=run.on_place) as ticket:
             run.queued_s = ticket.queued_s
             yield ticket
@@ -91,18 +94,24 @@ class Rooms:
         """Hold the estimate against what was spoken, for the next text in this language."""
         self.estimator.learn(voice.language, audio_seconds(speech.text, speech.speed), ticket.made_s)
 
-    async def plan(self, speech: Speech, voice: Voice) -> Plan:
+    async def plan(self, speech: Speech, voice: Voice, run: Run) -> Plan:
+        run.phases.turn(Phase.PLAN)
         engine, loop = self.engine, asyncio.get_running_loop()
         return await loop.run_in_executor(
             self.planning, text.plan, speech, voice.language, engine.card.limits, engine.measure
         )
 
-    async def encode(self, encoder: Encoder, chunk: Chunk) -> Audio:
+    async def encode(self, encoder: Encoder, chunk: Chunk, run: Run) -> Audio:
+        run.sounded(chunk)
+        run.phases.turn(Phase.ENCODE)
         data = await self._beside_the_loop(encoder, encoder.feed, chunk.pcm)
+        run.phases.turn(Phase.SENDING)
         return Audio(data, chunk.pcm.duration_s, chunk.timings)
 
-    async def finish(self, encoder: Encoder) -> Audio:
+    async def finish(self, encoder: Encoder, run: Run) -> Audio:
+        run.phases.turn(Phase.ENCODE)
         tail = await self._beside_the_loop(encoder, encoder.finish)
+        run.phases.turn(Phase.SENDING)
         return Audio(tail.data, patches=tail.patches)
 
     async def _beside_the_loop(self, encoder: Encoder, work: Callable[P, T], *args: P.args, **kw: P.kwargs) -> T:

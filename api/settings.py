@@ -43,6 +43,9 @@ class Server(Section):
     )
     send_timeout_s: float = Field(20, gt=0, description="A client that takes no byte for this long is cut off.")
     log: Literal["pretty", "json"] = Field("pretty", description="How log lines look.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="The least that is logged; `debug` has the requests of those who watch the server too."
+    )
 
 
 class Auth(Section):
@@ -54,6 +57,14 @@ class Auth(Section):
     anonymous: bool = Field(
         default=False,
         description="Serve callers without a key too; without keys, only loopback is served otherwise.",
+    )
+
+
+class Metrics(Section):
+    keys: str = Field(
+        "",
+        description="Keys for `GET /metrics` alone, in the form of `CHORUS_AUTH__KEYS`; unset: whoever may ask "
+        "for speech may read it.",
     )
 
 
@@ -129,6 +140,7 @@ class Settings(BaseSettings):
     models_dir: Path = Field(Path("models"), description="Where model files lie, one folder an engine.")
     server: Server = Server()
     auth: Auth = Auth()
+    metrics: Metrics = Metrics()
     redis: Redis = Redis()
     admission: Admission = Admission()
     limits: RequestLimits = RequestLimits()
@@ -165,6 +177,12 @@ def load(**overrides: Any) -> Settings:
     if problems:
         raise SettingsInvalid("\n".join(problems))
     return settings
+
+
+def metrics_directory() -> Path | None:
+    """Where the workers of one server count together, as `workers` told them. prometheus_client chose the name."""
+    given = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
+    return Path(given) if given else None
 
 
 def environment_names() -> dict[str, Any]:

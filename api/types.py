@@ -1,11 +1,14 @@
 """The nouns that every room speaks. This module imports no room."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
+
+from api.phases import Phases
 
 Samples = NDArray[np.int16]
 
@@ -199,6 +202,8 @@ class Run:
 
     `patience_s` tells how long the listener can wait for the next chunk: nothing before the first one, and
     for ever when the whole file is awaited. Engines speak first for those with the least patience.
+
+    The rooms note on it what becomes of the request: `phases` where its time went, `cut` why its answer was cut.
     """
 
     id: str
@@ -208,3 +213,17 @@ class Run:
     queued_s: float = 0.0
     on_place: Callable[[Place], None] | None = None
     patience_s: Callable[[], float] = field(default=lambda: 0.0)
+    phases: Phases = field(default_factory=Phases)
+    speech: Speech | None = None
+    voice: Voice | None = None
+    engine: str | None = None
+    audio_s: float = 0.0
+    first_sound_at: float | None = None
+    underruns: int = 0
+    cut: str | None = None
+
+    def sounded(self, chunk: Chunk) -> None:
+        """A piece of sound has been made."""
+        self.audio_s += chunk.pcm.duration_s
+        if self.first_sound_at is None and not chunk.silent:
+            self.first_sound_at = time.perf_counter()

@@ -15,6 +15,7 @@ from api.audio import FORMATS
 from api.engines.base import Card
 from api.engines.registry import ENGINES, engine_class
 from api.errors import ChorusError, StartRefused
+from api.metrics import METRICS
 from api.settings import Settings
 from api.text import RULES
 
@@ -63,6 +64,14 @@ def formats_table() -> str:
     return _table(("format", "media type", "bit rate", "sample rates, Hz"), rows)
 
 
+def metrics_table() -> str:
+    rows = (
+        (f"`{metric.name}`", metric.kind, ", ".join(f"`{label}`" for label in metric.labels), metric.meaning)
+        for metric in METRICS
+    )
+    return _table(("metric", "kind", "labels", "meaning"), rows)
+
+
 def rules_list() -> str:
     return ", ".join(f"`{rule}`" for rule in RULES)
 
@@ -83,6 +92,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "exits": exits_table,
     "formats": formats_table,
     "rules": rules_list,
+    "metrics": metrics_table,
     "engines": engines_table,
 }
 

@@ -66,6 +66,11 @@ class Seat(ctypes.Structure):
         self.state = state
 
     @property
+    def stage(self) -> str:
+        """Where it is in its life, in a word."""
+        return State(self.state).name.lower()
+
+    @property
     def takes_connections(self) -> bool:
         """Ready, and its loop has beaten lately."""
         return self.state == State.READY and time.monotonic() - self.beat < STALE_S

@@ -27,6 +27,7 @@ keepalive = 75
 # Heartbeat files: a disk that stalls must not look like a worker that hangs.
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None
 control_socket_disable = True
+logger_class = "workers.log.OneForm"
 loglevel = "warning"
 
 

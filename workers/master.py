@@ -8,8 +8,9 @@ from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
 from gunicorn.errors import HaltServer
 
-from api import logs, settings
+from api import logs, metrics, settings
 from api.logs import LOGGER
+from api.metrics import Meters
 from workers import gunicorn_conf
 from workers.board import Board, State
 from workers.boots import Boots
@@ -49,6 +50,7 @@ class Master(Arbiter):  # type: ignore[misc]
         super().__init__(app)
         self._boots = Boots()
         self._rollover: Rollover | None = None
+        self.meters = Meters.of("master")
 
     @property
     def free_number(self) -> int:
@@ -73,6 +75,8 @@ class Master(Arbiter):  # type: ignore[misc]
     def has_ended(self, worker: ChorusWorker) -> None:
         """Called for each worker that is gone. A server that cannot start must say so, and not try for ever."""
         asked_for = worker.leaving_since is not None or self.app.board.stopping
+        self.meters.add(metrics.ENDED, "draining" if asked_for else worker.seat.stage)
+        metrics.retire(str(worker.number))
         if not (worker.seat.has_served or asked_for):
             pause_s = self._boots.failed()
             others_serve = any(other.seat.has_served for other in self.WORKERS.values())
@@ -148,7 +152,7 @@ def main() -> None:
     for name in ("--socket", "--board", "--workers"):
         parser.add_argument(name, type=int, required=True)
     told = parser.parse_args()
-    logs.configure(settings.load().server.log)
+    logs.configure(settings.load().server)
     Chorus(told.socket, Board(told.board), told.workers).run()
 
 

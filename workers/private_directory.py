@@ -15,7 +15,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-PREFIX = "chorus-redis-"
+PREFIX = "chorus-server-"
 # A Unix socket's whole path has at most 107 bytes, and this is what comes before the directory's name.
 LONGEST_PARENT_BYTES = 76
 
@@ -23,9 +23,9 @@ LONGEST_PARENT_BYTES = 76
 class PrivateDirectory:
     """Readable to this user alone. `remove` waits until it is gone."""
 
-    def __init__(self) -> None:
+    def __init__(self, parent: Path | None = None) -> None:
         self._keeper = subprocess.Popen(
-            [sys.executable, "-m", "workers.private_directory"],
+            [sys.executable, "-m", "workers.private_directory", *map(str, filter(None, [parent]))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -48,7 +48,7 @@ def keep() -> None:
     """The keeper's life. Signals meant for the whole server do not end it: its owner does."""
     for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(signum, signal.SIG_IGN)
-    given = tempfile.gettempdir()
+    given = sys.argv[1] if len(sys.argv) > 1 else tempfile.gettempdir()
     parent = given if len(os.fsencode(given)) <= LONGEST_PARENT_BYTES else "/tmp"
     path = _claim(parent)
     try:

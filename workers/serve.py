@@ -18,6 +18,7 @@ from api.errors import SettingsInvalid, StartRefused
 from api.settings import Settings
 from workers.board import Board
 from workers.child import Doorman, Kept, spawn
+from workers.counting import counting_together
 from workers.fitting import Fit, fit
 from workers.machine import look
 from workers.mps import Mps, wanted
@@ -36,9 +37,14 @@ def main() -> int:
         machine, needs = look(), engine.needs(chosen)
         fitting = fit(chosen.server, needs, machine)
         mps = Mps() if wanted(chosen.gpu, machine, fitting, uses_gpu=needs.gpu_mib > 0) else None
-        with listen(chosen) as listener, queue_server(chosen.redis.url) as redis, mps or nullcontext():
+        with (
+            listen(chosen) as listener,
+            queue_server(chosen.redis.url) as redis,
+            counting_together() as counting,
+            mps or nullcontext(),
+        ):
             click.echo(banner(chosen, engine.name, fitting, mps=mps is not None), err=True)
-            environment = fitting.environment(os.environ)
+            environment = fitting.environment(os.environ) | counting
             environment |= {"CHORUS_REDIS__URL": redis.url} if redis else {}
             environment |= mps.environment if mps else {}
             return run_gunicorn(listener, fitting.workers, environment, [child for child in (redis, mps) if child])

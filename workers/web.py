@@ -14,6 +14,7 @@ from uvicorn_worker import UvicornWorker
 
 from api.errors import ChorusError, EngineRestarting, EngineUnavailable
 from api.logs import LOGGER
+from api.metrics import DRAINING, Meters
 from workers.board import BEAT_S, Board, Seat, State
 from workers.closed import ClosedDoor
 from workers.reception import CUTTING_S, HTTP, Desk, Porch, WorkersReception
@@ -54,7 +55,8 @@ class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships
     def load_wsgi(self) -> None:
         from api.main import create_app
 
-        self.wsgi = create_app(tell=self._tell)
+        self.meters = Meters.of(str(self.number))
+        self.wsgi = create_app(tell=self._tell, meters=self.meters)
 
     def _tell(self, what: str) -> None:
         """What this worker is doing while it loads, for those who ask when it will be ready."""
@@ -93,6 +95,7 @@ class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships
             self.notify()
             self.seat.beat = time.monotonic()
             desk.publish()
+            self.meters.set(DRAINING, self.board.stopping or self.seat.state == State.DRAINING)
             if self._reception.started and self.wsgi.state.rooms.engine.watch.is_hung:
                 await self._give_up()
             await asyncio.sleep(BEAT_S)

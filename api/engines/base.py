@@ -11,7 +11,7 @@ An engine is given a plan and a voice, and yields sound:
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -22,6 +22,7 @@ from api.engines.timeline import Timeline
 from api.engines.voices import KOKORO, OPENAI, find_language, role_of
 from api.engines.watch import Watch
 from api.errors import EngineFailed, UnknownVoice, UnsupportedParameter
+from api.phases import Phase
 from api.settings import Settings
 from api.types import Capability, Chunk, Limits, Mark, Pcm, Plan, Run, Samples, Speech, Timing, Voice
 
@@ -69,6 +70,8 @@ class Engine(ABC):
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.watch = Watch()
+        # Called with the number of requests in each batch, by an engine that batches.
+        self.on_batch: Callable[[int], None] = lambda _: None
 
     @classmethod
     def missing(cls, settings: Settings) -> str | None:  # noqa: ARG003
@@ -125,13 +128,16 @@ class Engine(ABC):
     async def stream(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Chunk]:
         """The plan as sound on one clock: pauses where the plan has them, timings in the caller's words."""
         timeline = Timeline(plan, self.card.sample_rate_hz)
+        run.phases.turn(Phase.SYNTHESIS)
         try:
             async with aclosing(self.synthesize(plan, voice, run)) as utterances:
                 while utterance := await self.watch.next_of(utterances):
                     if pause := timeline.pause_before(utterance.segment):
                         yield self._silence(pause)
+                        run.phases.turn(Phase.SYNTHESIS)
                     timings = timeline.place(len(utterance.samples), utterance.marks)
                     yield Chunk(Pcm(utterance.samples, self.card.sample_rate_hz), timings)
+                    run.phases.turn(Phase.SYNTHESIS)
             yield self._silence(plan.pause_after_s, timeline.close())
         except (MemoryError, RuntimeError) as error:
             raise self._translated(error) from error

@@ -2,16 +2,19 @@
 
 from fastapi import FastAPI
 
-from api.routes import errors, health, models, queue, speech
+from api.metrics import Meters
+from api.routes import errors, health, metrics, models, queue, speech
+from api.routes.accounts import Accounts
 from api.routes.middleware import BodyLimit, RequestId
 from api.settings import Settings
 
 __all__ = ["mount"]
 
 
-def mount(app: FastAPI, settings: Settings) -> None:
-    for room in (speech, models, queue, health):
+def mount(app: FastAPI, settings: Settings, meters: Meters) -> None:
+    for room in (speech, models, queue, health, metrics):
         app.include_router(room.router)
     errors.install(app)
     app.add_middleware(BodyLimit, most_bytes=settings.limits.body_bytes)
+    app.add_middleware(Accounts, meters=meters)
     app.add_middleware(RequestId)

@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
 
 from api.errors import (
     ChorusError,
@@ -31,8 +32,20 @@ def install(app: FastAPI) -> None:
     app.router.redirect_slashes = False
 
 
+class ErrorAnswer(JSONResponse):
+    """The envelope; its code is noted for whoever accounts for the request."""
+
+    def __init__(self, error: ChorusError) -> None:
+        super().__init__(error.envelope(), error.status, error.headers)
+        self._code = error.code
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope.setdefault("state", {})["code"] = self._code
+        await super().__call__(scope, receive, send)
+
+
 def answer(error: ChorusError) -> JSONResponse:
-    return JSONResponse(error.envelope(), error.status, error.headers)
+    return ErrorAnswer(error)
 
 
 async def _answer_own(_: Request, error: Exception) -> JSONResponse:

@@ -1,22 +1,19 @@
 """What every request passes, as plain ASGI: nothing here hides a disconnect from the routes."""
 
 import re
-import time
 import uuid
-from urllib.parse import quote
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.errors import BodyTooLarge
-from api.logs import LOGGER
 from api.routes.errors import answer
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 class RequestId:
-    """Gives each request its id: the caller's own if it is one, else a new one. Logs the answer."""
+    """Gives each request its id: the caller's own if it is one, else a new one."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -28,20 +25,10 @@ class RequestId:
         sent = Headers(scope=scope).get("x-request-id", "")
         request_id = sent if _REQUEST_ID.fullmatch(sent) else uuid.uuid4().hex
         scope.setdefault("state", {})["request_id"] = request_id
-        started = time.monotonic()
 
         async def send_with_id(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message)["x-request-id"] = request_id
-                took_ms = (time.monotonic() - started) * 1000
-                LOGGER.info(
-                    "%s %s %s %d in %.0f ms",
-                    request_id,
-                    scope["method"],
-                    quote(scope["path"])[:128],  # a line feed in it would begin a line of the caller's making
-                    message["status"],
-                    took_ms,
-                )
             await send(message)
 
         await self._app(scope, receive, send_with_id)

@@ -29,7 +29,9 @@ async def caller_of(request: Request) -> Caller:
 
 async def run_of(request: Request, caller: Annotated[Caller, Depends(caller_of)]) -> Run:
     entry = Entry(caller, _priority(request), _deadline_s(request))
-    return Run(id=request.scope["state"]["request_id"], entry=entry)
+    state = request.scope["state"]
+    run = state["run"] = Run(id=state["request_id"], entry=entry, phases=state["phases"])
+    return run
 
 
 def _priority(request: Request) -> Priority:

@@ -22,6 +22,9 @@ from api.routes.endings import Ending
 from api.routes.outbox import BLOCK_BYTES, MEMORY_BYTES, Outbox
 from api.types import Audio, Run
 
+# Every player has this much in hand.
+INAUDIBLE_S = 0.02
+
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
@@ -58,8 +61,14 @@ class SpeechResponse(Response):
             if sending.done():
                 await sending
             elif self._curfew.fallen.done():
+                self._run.cut = self._curfew.fallen.result().code
                 await tasks.end(sending)
                 await self._end_early(self._curfew.fallen.result(), send)
+            else:
+                self._run.cut = "reader_left"
+        except asyncio.CancelledError:
+            self._run.cut = "stopped"
+            raise
         finally:
             await tasks.end(sending, hangup)
 
@@ -80,7 +89,7 @@ class SpeechResponse(Response):
         try:
             async with aclosing(self._road) as road:
                 async for audio in road:
-                    self._listener.heard(audio)
+                    self._run.underruns += self._listener.heard(audio)
                     if data := self._ending.piece(audio):
                         await outbox.put(data)
             if data := self._ending.end():
@@ -103,6 +112,7 @@ class SpeechResponse(Response):
     async def _cut(self, error: Exception, send: Send) -> None:
         """Say why if this ending can, and leave the body unfinished: the server then drops the connection."""
         told = error if isinstance(error, ChorusError) else InternalError("The stream failed.")
+        self._run.cut = told.code
         LOGGER.error("request %s was cut: %s", self._run.id, error, exc_info=error if told is not error else None)
         if last_words := self._ending.failure(told):
             await self._send_block(send, last_words, more=True)
@@ -138,8 +148,12 @@ class SpeechResponse(Response):
         await send({"type": "http.response.start", "status": self.status_code, "headers": headers})
 
     async def _send_block(self, send: Send, block: bytes, *, more: bool) -> None:
-        async with asyncio.timeout(self._delivery.send_timeout_s):
-            await send({"type": "http.response.body", "body": block, "more_body": more})
+        try:
+            async with asyncio.timeout(self._delivery.send_timeout_s):
+                await send({"type": "http.response.body", "body": block, "more_body": more})
+        except TimeoutError:
+            self._run.cut = "reader_slow"
+            raise
 
 
 class Listener:
@@ -150,9 +164,17 @@ class Listener:
         self._heard_s = 0.0
         self._since: float | None = None
 
-    def heard(self, audio: Audio) -> None:
-        self._since = self._since or time.monotonic()
+    def heard(self, audio: Audio) -> bool:
+        """Whether they ran dry before this. They have waited then, and go on from here."""
+        now = time.monotonic()
+        if self._since is None:
+            self._since = now
+        dry_s = now - self._since - self._heard_s
+        ran_dry = not self._whole and audio.duration_s > 0 and dry_s > INAUDIBLE_S
+        if ran_dry:
+            self._since += dry_s
         self._heard_s += audio.duration_s
+        return ran_dry
 
     def patience_s(self) -> float:
         if self._whole:

@@ -195,7 +195,7 @@ def _without_addresses(log: str) -> str:
 def _worker(server: Server) -> str:
     """Which process answers now."""
     request_id = uuid.uuid4().hex
-    httpx.get(f"{server.url}/live", headers={"x-request-id": request_id})
+    httpx.get(f"{server.url}/v1/models", headers={"x-request-id": request_id})
     found = re.search(r"\[(\d+)\]", _log_line(server, request_id))
     assert found
     return found.group(1)

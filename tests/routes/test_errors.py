@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from api import errors, settings
 from api.errors import ChorusError, InternalError, MethodNotAllowed, StartRefused, Unavailable
+from api.metrics import Meters
 from api.routes import mount
 
 # Every code there may ever be. A tree may grow into it; a new code is agreed here first.
@@ -118,7 +119,7 @@ async def test_what_nobody_foresaw_is_an_internal_error_that_tells_nothing() -> 
 async def _answer_to(error: Exception) -> httpx.Response:
     """What a caller reads when a route raises this."""
     app = FastAPI()
-    mount(app, settings.Settings())
+    mount(app, settings.Settings(), Meters())
 
     @app.get("/raise")
     async def fail() -> None:

@@ -113,11 +113,11 @@ class TestAddress:
 class TestEnd:
     def test_a_stopped_server_leaves_nothing(self, place: Path) -> None:
         with Server(ENGINE="tone") as server:
-            assert len(list(place.glob("chorus-redis-*"))) == 1
+            assert len(list(place.glob("chorus-server-*"))) == 1
             redis = redis_of(server.process.pid)
             assert server.stop() == 0
             assert not redis.is_running()
-            assert list(place.glob("chorus-redis-*")) == []
+            assert list(place.glob("chorus-server-*")) == []
 
     def test_it_dies_with_a_killed_parent_and_leaves_nothing(self, place: Path) -> None:
         with Owner() as owner:
@@ -160,7 +160,7 @@ class TestEnd:
             for relative in (parent, *parent.children(recursive=True)):
                 relative.terminate()
             assert server.process.wait(10) == 0
-            assert list(place.glob("chorus-redis-*")) == []
+            assert list(place.glob("chorus-server-*")) == []
 
 
 class TestRestart:

@@ -64,7 +64,7 @@ class ToneEngine(Engine):
                 await fault.meet(made_s, total_s, duration_s)
                 if fault.stops_everything(made_s, total_s):
                     self._gpu.hang()
-                await self._gpu.work(duration_s, run.patience_s())
+                self.on_batch(await self._gpu.work(duration_s, run.patience_s()))
                 made_s += duration_s
                 yield utterance
         await fault.meet(made_s, total_s)

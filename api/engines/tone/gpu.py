@@ -18,6 +18,7 @@ class Gpu:
         self._others: deque[asyncio.Future[None]] = deque()
         self._busy = False
         self._hangs = False
+        self._at_work = 0
 
     @property
     def limited(self) -> bool:
@@ -32,8 +33,16 @@ class Gpu:
         if delay_s:
             await asyncio.sleep(delay_s)
 
-    async def work(self, audio_s: float, patience_s: float = 0.0) -> None:
-        """Return when this much audio has been made."""
+    async def work(self, audio_s: float, patience_s: float = 0.0) -> int:
+        """Return when this much audio has been made; for how many streams it was at work meanwhile."""
+        self._at_work += 1
+        try:
+            await self._make(audio_s, patience_s)
+            return self._at_work
+        finally:
+            self._at_work -= 1
+
+    async def _make(self, audio_s: float, patience_s: float) -> None:
         if self._hangs:
             await asyncio.Event().wait()
         if not self.limited:
