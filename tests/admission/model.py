@@ -29,7 +29,8 @@ from typing import Any
 
 LEASE_MS = 10_000
 LEAST_STEP_MS = 0.2
-SPREAD = 0.1
+SPREAD = 0.05
+MARGIN = 3
 RATE_SECONDS = 30
 PROMISE_KEPT_S = 5
 EARLY_MS = 1000
@@ -265,7 +266,7 @@ class Queue:
 
         score = start + ask["offset_ms"]
         predicted = self.wait_ms(worker, [r for r in worker.line if r.score < score])
-        bound = (1 + self.spread) * predicted
+        bound = (1 + MARGIN * self.spread) * predicted
         if not as_told:
             self._clear_promises()
             faithful = self.came / ((self.came + self.stayed_away) or 1)

@@ -40,7 +40,7 @@ class TestDoctor:
 
     def test_names_the_program_it_has_started_and_its_version(self, bin_path: Path) -> None:
         install(bin_path / "redis-server", f'exec {wheels_server()} "$@"')
-        known = rf"✓  redis +Redis [\d.]+, private to the server: {bin_path}/redis-server"
+        known = rf"✓  redis +(Redis|Valkey) [\d.]+, private to the server: {bin_path}/redis-server"
         assert re.match(known, self.finding())
 
     def test_says_what_to_do_where_there_is_none(self, bin_path: Path, no_wheel: None) -> None:
@@ -51,7 +51,7 @@ class TestDoctor:
     def test_names_the_version_of_a_shared_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
         with Owner() as owner:
             monkeypatch.setenv("CHORUS_REDIS__URL", owner.url)
-            assert re.match(rf"✓  redis +Redis [\d.]+ at {urlsplit(owner.url).path}", self.finding())
+            assert re.match(rf"✓  redis +(Redis|Valkey) [\d.]+ at {urlsplit(owner.url).path}", self.finding())
 
     def test_a_shared_one_that_is_down_is_no_reason_not_to_start(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("CHORUS_REDIS__URL", "redis://127.0.0.1:1")

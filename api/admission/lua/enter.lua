@@ -6,6 +6,7 @@ local EARLY_MS = 1000
 -- JSON carries a score to a tenth of a millisecond: who comes back with theirs is still before their next.
 local LEAST_STEP_MS = 0.2
 local REMEMBERED = 200
+local MARGIN = 3
 
 local ask = cjson.decode(ARGV[1])
 local worker, ticket = ask.worker, ask.ticket
@@ -119,8 +120,8 @@ if too_many > 0 then return refuse('queue_full', too_many * (queued > 0 and cost
 
 local score = take_a_number() + ask.offset_ms
 local predicted = wait_ms(worker, score)
--- A prediction is off by some percent: without a margin, half of those at the limit would wait in vain.
-local bound = (1 + sum_of('spread', SPREAD)) * predicted
+-- Without a margin, half of those at the limit would wait in vain; with this one, one in a hundred.
+local bound = (1 + MARGIN * sum_of('spread', SPREAD)) * predicted
 if not as_told then
   -- Room is kept for those who were told to come while this one would wait, as far as they do come.
   local soon = faithfulness() * promised_cost((now + ask.deadline_ms) / 1000)

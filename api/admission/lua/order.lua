@@ -3,7 +3,7 @@
 local ACTIVE_MS = 5000
 local LEARNING = 0.1
 local JUDGEMENTS = 200
-local SPREAD = 0.1
+local SPREAD = 0.05
 
 -- The callers who were heard of lately, with their weights and what they are guaranteed. Read once a script.
 local heard
