@@ -2,6 +2,7 @@
 
     ChorusError                      a request failed; carries status, code and OpenAI's envelope
     ├── InvalidRequest          400  invalid_value
+    │   ├── MalformedRequest         malformed_request
     │   ├── InvalidJson              invalid_json
     │   ├── MissingParameter         missing_parameter
     │   ├── UnsupportedParameter     unsupported_parameter
@@ -13,8 +14,10 @@
     │   ├── NotFound            404  not_found
     │   │   └── ModelNotFound        model_not_found
     │   ├── MethodNotAllowed    405  method_not_allowed
+    │   ├── RequestTimeout      408  request_timeout
     │   ├── BodyTooLarge        413  body_too_large
-    │   └── UnsupportedMediaType 415 unsupported_media_type
+    │   ├── UnsupportedMediaType 415 unsupported_media_type
+    │   └── HeadersTooLarge     431  headers_too_large
     ├── EngineFailed            500  engine_failed
     ├── InternalError           500  internal_error
     └── Unavailable             503  (each says when to come back)
@@ -22,6 +25,7 @@
         ├── WaitExceedsDeadline      wait_exceeds_deadline
         ├── DeadlinePassed           deadline_passed
         ├── QueueUnavailable         queue_unavailable
+        ├── TooManyConnections       too_many_connections
         ├── KeyRunningLimit     429  key_running_limit
         ├── KeyQueueLimit       429  key_queue_limit
         ├── Draining                 draining
@@ -65,6 +69,12 @@ class InvalidRequest(ChorusError):
     """A value is not what it may be."""
 
     status, code, type = 400, "invalid_value", "invalid_request_error"
+
+
+class MalformedRequest(InvalidRequest):
+    """This is no HTTP, or could be read in two ways."""
+
+    code = "malformed_request"
 
 
 class InvalidJson(InvalidRequest):
@@ -141,6 +151,12 @@ class MethodNotAllowed(InvalidRequest):
         return {"allow": self.allow} if self.allow else {}
 
 
+class RequestTimeout(InvalidRequest):
+    """The request did not come in whole in `CHORUS_SERVER__HEADER_TIMEOUT_S`."""
+
+    status, code = 408, "request_timeout"
+
+
 class BodyTooLarge(InvalidRequest):
     """The body has more bytes than `CHORUS_LIMITS__BODY_BYTES`."""
 
@@ -156,6 +172,12 @@ class UnsupportedMediaType(InvalidRequest):
     """The body is not `application/json`, or is compressed."""
 
     status, code = 415, "unsupported_media_type"
+
+
+class HeadersTooLarge(InvalidRequest):
+    """Address and headers have more than 32 KiB."""
+
+    status, code = 431, "headers_too_large"
 
 
 class EngineFailed(ChorusError):
@@ -211,6 +233,12 @@ class QueueUnavailable(Unavailable):
     """Redis cannot be reached, and this worker has as many requests as it may take by itself."""
 
     code = "queue_unavailable"
+
+
+class TooManyConnections(Unavailable):
+    """The worker, or the caller's address, has as many connections as it may have."""
+
+    code = "too_many_connections"
 
 
 class KeyRunningLimit(Unavailable):

@@ -41,7 +41,20 @@ class Server(Section):
         gt=0,
         description="An engine that has work and makes no sound for this long hangs: its worker is replaced.",
     )
-    send_timeout_s: float = Field(20, gt=0, description="A client that takes no byte for this long is cut off.")
+    send_timeout_s: float = Field(
+        20, gt=0, description="A client that takes nothing, or next to nothing, for this long is cut off."
+    )
+    header_timeout_s: float = Field(
+        10,
+        gt=0,
+        description="A client that has not sent its request's head, or a fair part of its body, is cut off.",
+    )
+    connections_per_worker: int = Field(
+        4096, ge=1, description="Connections a worker has at most; one more gets 503, unless it asks for health."
+    )
+    connections_per_address: int | None = Field(
+        None, ge=1, description="The same for each client address; behind a proxy all clients have the proxy's."
+    )
     log: Literal["pretty", "json"] = Field("pretty", description="How log lines look.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="The least that is logged; `debug` has the requests of those who watch the server too."
@@ -93,7 +106,7 @@ class RequestLimits(Section):
     input_chars: int = Field(4096, ge=1, description="Longest input of one request, in code points.")
     body_bytes: int = Field(262_144, ge=1024, description="Largest request body; more is a 413.")
     spool_bytes: int = Field(
-        16_777_216, ge=65_536, description="Audio kept on disk for a slow reader, beyond 1 MiB in memory."
+        16_777_216, ge=65_536, description="Audio kept on disk for a slow reader, beyond half a MiB in memory."
     )
 
 

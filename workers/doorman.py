@@ -13,6 +13,7 @@ import socket
 from uvicorn import Config
 
 from api import settings
+from workers import wire
 from workers.board import Board
 from workers.closed import ClosedDoor
 from workers.reception import HTTP, Reception
@@ -43,9 +44,11 @@ def main() -> None:
         parser.add_argument(name, type=int, required=True)
     told = parser.parse_args()
     board = Board(told.board)
+    chosen = settings.load()
     config = Config(
-        ClosedDoor(board, settings.load().server.boot_deadline_s),
+        ClosedDoor(board, chosen.server.boot_deadline_s),
         **HTTP,
+        http=wire.protocol(chosen),
         lifespan="off",
         log_config=None,
         timeout_keep_alive=KEEP_ALIVE_S,

@@ -13,9 +13,8 @@ from workers.acceptor import LONGEST_HESITATION_S, LOOK_AGAIN_S, Acceptor
 from workers.board import Board, Seat, State
 from workers.closed import ClosedDoor
 
-# How HTTP is spoken, by workers and by the doorman.
+# How HTTP is spoken, by workers and by the doorman; both on the protocol of `workers.wire`.
 HTTP: dict[str, Any] = {
-    "http": "httptools",
     "loop": "uvloop",
     "server_header": False,
     "access_log": False,

@@ -12,9 +12,11 @@ from typing import Any
 
 from uvicorn_worker import UvicornWorker
 
+from api import settings
 from api.errors import ChorusError, EngineRestarting, EngineUnavailable
 from api.logs import LOGGER
 from api.metrics import DRAINING, Meters
+from workers import wire
 from workers.board import BEAT_S, Board, Seat, State
 from workers.closed import ClosedDoor
 from workers.reception import CUTTING_S, HTTP, Desk, Porch, WorkersReception
@@ -41,6 +43,7 @@ class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.config.timeout_graceful_shutdown = self.cfg.graceful_timeout
+        self.config.http = wire.protocol(settings.load())
 
     @property
     def board(self) -> Board:

@@ -45,7 +45,7 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        declared = Headers(scope=scope).get("content-length", "0")
+        declared = Headers(scope=scope).get("content-length", "0").strip()
         if not declared.isdecimal() or int(declared[:20]) > self._most_bytes:
             await answer(self._refusal())(scope, receive, send)
             return

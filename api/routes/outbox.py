@@ -5,14 +5,14 @@ from collections import deque
 
 from api.routes.spool import Spool
 
-MEMORY_BYTES = 1 << 20
+MEMORY_BYTES = 1 << 19
 BLOCK_BYTES = 1 << 16
 
 
 class Outbox:
     """Bytes in order, from one writer to one reader.
 
-    The first MiB waits in memory, the next `spool_bytes` on disk; when both are full, the writer waits. So a
+    The first half MiB waits in memory, the next `spool_bytes` on disk; when both are full, the writer waits. So a
     slow reader costs a bounded amount, and the engine is done long before the reader is.
     """
 
@@ -27,7 +27,7 @@ class Outbox:
 
     async def put(self, data: bytes) -> None:
         """Add bytes; waits while there is no room for them."""
-        if self._spool is None and self._memory_bytes + len(data) <= MEMORY_BYTES:
+        if not self._spool and self._memory_bytes + len(data) <= MEMORY_BYTES:
             self._memory.append(data)
             self._memory_bytes += len(data)
         else:
@@ -69,7 +69,7 @@ class Outbox:
             self._spool.close()
 
     async def _put_on_disk(self, data: bytes) -> None:
-        # Once a reader is that far behind, everything goes through the disk: the order stays plain.
+        # While anything is on the disk, all that follows goes there too: the order stays plain.
         if self._spool is None:
             self._spool = Spool(self._spool_bytes)
         while data:

@@ -6,8 +6,8 @@ that a failure cuts the stream, so that nobody takes a part for the whole.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 import anyio
@@ -24,6 +24,10 @@ from api.types import Audio, Run
 
 # Every player has this much in hand.
 INAUDIBLE_S = 0.02
+
+
+class ReaderTooSlow(Exception):
+    """Whoever asked takes the answer so slowly that it is not worth what it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +55,12 @@ class SpeechResponse(Response):
         self._curfew = curfew
         self._started = False
         self._listener = Listener(whole=delivery.whole)
+        self._behind_s = 0.0
         run.patience_s = self._listener.patience_s
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Only Chorus's own protocol can do this. Elsewhere an unfinished body ends the connection too.
+        self._hang_up = scope.get("extensions", {}).get("chorus.cut")
         sending = asyncio.create_task(self._send_whole(send) if self._delivery.whole else self._send_pieces(send))
         hangup = asyncio.create_task(_hangup(receive))
         try:
@@ -79,7 +86,7 @@ class SpeechResponse(Response):
         try:
             first = await outbox.get()  # an error up to here is still answered as JSON
             await self._start(send)
-            await self._drain(first, outbox, send)
+            await self._send_body(_pieces(first, outbox), send)
         finally:
             await tasks.end(pump)
             outbox.discard()
@@ -91,7 +98,7 @@ class SpeechResponse(Response):
                 async for audio in road:
                     self._run.underruns += self._listener.heard(audio)
                     if data := self._ending.piece(audio):
-                        await outbox.put(data)
+                        await self._put(outbox, data, audio.duration_s)
             if data := self._ending.end():
                 await outbox.put(data)
         except Exception as error:  # noqa: BLE001 - the road's edge: whatever failed, the reader is told
@@ -99,23 +106,15 @@ class SpeechResponse(Response):
         else:
             outbox.close()
 
-    async def _drain(self, block: bytes, outbox: Outbox, send: Send) -> None:
+    async def _put(self, outbox: Outbox, data: bytes, duration_s: float) -> None:
+        """The engine, and with it its slot, waits for one who listens as it is spoken, for no slower one."""
+        started = time.monotonic()
         try:
-            while block:
-                await self._send_block(send, block, more=True)
-                block = await outbox.get()
-        except Exception as error:  # noqa: BLE001 - the road's edge: whatever failed, the stream is cut
-            await self._cut(error, send)
-        else:
-            await self._send_block(send, b"", more=False)
-
-    async def _cut(self, error: Exception, send: Send) -> None:
-        """Say why if this ending can, and leave the body unfinished: the server then drops the connection."""
-        told = error if isinstance(error, ChorusError) else InternalError("The stream failed.")
-        self._run.cut = told.code
-        LOGGER.error("request %s was cut: %s", self._run.id, error, exc_info=error if told is not error else None)
-        if last_words := self._ending.failure(told):
-            await self._send_block(send, last_words, more=True)
+            async with asyncio.timeout(self._delivery.send_timeout_s + duration_s - self._behind_s):
+                await outbox.put(data)
+        except TimeoutError:
+            raise ReaderTooSlow from None
+        self._behind_s = max(0.0, self._behind_s + time.monotonic() - started - duration_s)
 
     async def _end_early(self, reason: ChorusError, send: Send) -> None:
         if not self._started:
@@ -137,9 +136,31 @@ class SpeechResponse(Response):
                 await file.write(data)
             await file.seek(0)
             await self._start(send, (b"content-length", str(length).encode()))
-            while block := await file.read(BLOCK_BYTES):
+            await self._send_body(_blocks(file), send)
+
+    async def _send_body(self, blocks: AsyncIterator[bytes], send: Send) -> None:
+        try:
+            async for block in blocks:
                 await self._send_block(send, block, more=True)
-        await self._send_block(send, b"", more=False)
+            await self._send_block(send, b"", more=False)
+        except Exception as error:  # noqa: BLE001 - the road's edge: whatever failed, the stream is cut
+            await self._cut(error, send)
+
+    async def _cut(self, error: Exception, send: Send) -> None:
+        """Say why if this ending can, and leave the body unfinished: nobody shall take a part for the whole."""
+        if isinstance(error, ReaderTooSlow):
+            self._run.cut = "reader_slow"
+            LOGGER.info("request %s was cut: its reader takes too little", self._run.id)
+        else:
+            told = error if isinstance(error, ChorusError) else InternalError("The stream failed.")
+            self._run.cut = told.code
+            trace = error if told is not error else None
+            LOGGER.error("request %s was cut: %s", self._run.id, error, exc_info=trace)
+            if last_words := self._ending.failure(told):
+                with suppress(ReaderTooSlow):
+                    await self._send_block(send, last_words, more=True)
+        if self._hang_up is not None:
+            self._hang_up(at_once=isinstance(error, ReaderTooSlow))
 
     async def _start(self, send: Send, *extra: tuple[bytes, bytes]) -> None:
         queued_ms = str(round(self._run.queued_s * 1000)).encode()
@@ -152,8 +173,7 @@ class SpeechResponse(Response):
             async with asyncio.timeout(self._delivery.send_timeout_s):
                 await send({"type": "http.response.body", "body": block, "more_body": more})
         except TimeoutError:
-            self._run.cut = "reader_slow"
-            raise
+            raise ReaderTooSlow from None
 
 
 class Listener:
@@ -187,3 +207,15 @@ class Listener:
 async def _hangup(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+async def _pieces(first: bytes, outbox: Outbox) -> AsyncIterator[bytes]:
+    block = first
+    while block:
+        yield block
+        block = await outbox.get()
+
+
+async def _blocks(file: anyio.SpooledTemporaryFile[bytes]) -> AsyncIterator[bytes]:
+    while block := await file.read(BLOCK_BYTES):
+        yield block

@@ -15,15 +15,18 @@ from api.routes import mount
 # Every code there may ever be. A tree may grow into it; a new code is agreed here first.
 CODES = {
     400: "invalid_json invalid_value missing_parameter unsupported_parameter empty_input input_too_long "
-    "input_too_costly unknown_voice",
+    "input_too_costly unknown_voice malformed_request",
     401: "invalid_api_key",
     404: "not_found model_not_found",
     405: "method_not_allowed",
+    408: "request_timeout",
     413: "body_too_large",
     415: "unsupported_media_type",
+    431: "headers_too_large",
     429: "key_running_limit key_queue_limit",
     500: "engine_failed internal_error",
-    503: "queue_full wait_exceeds_deadline deadline_passed draining starting queue_unavailable engine_restarting",
+    503: "queue_full wait_exceeds_deadline deadline_passed draining starting queue_unavailable engine_restarting "
+    "too_many_connections",
 }
 # Settings, no Redis, no engine.
 EXIT_CODES = (78, 69, 70)

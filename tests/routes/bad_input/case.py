@@ -19,7 +19,7 @@ BASE: Mapping[str, object] = {
 
 @dataclass(frozen=True)
 class Case:
-    """`code` is the envelope's; without one the answer is no envelope: sound, or HTTP's own 400."""
+    """`code` is the envelope's; without one the answer is sound."""
 
     name: str
     wire: bytes

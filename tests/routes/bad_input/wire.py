@@ -30,7 +30,6 @@ UNREADABLE: Mapping[str, bytes] = {
     "an address of a file": b"GET file:///etc/passwd HTTP/1.1\r\nhost: localhost\r\n\r\n",
     "an address that is no ASCII": b"GET /v1/models/\xff HTTP/1.1\r\nhost: localhost\r\n\r\n",
     "an address with a NUL": b"GET /v1/models/\0 HTTP/1.1\r\nhost: localhost\r\n\r\n",
-    "an address of 100,000 characters": request(method="GET", path="/" + "a" * 100_000),
     "a method nobody knows": request(method="BREW"),
     "a method in small letters": request(method="post"),
     "a tunnel": b"CONNECT localhost:443 HTTP/1.1\r\nhost: localhost\r\n\r\n",
@@ -42,6 +41,12 @@ UNREADABLE: Mapping[str, bytes] = {
     "a header without a colon": b"GET /live HTTP/1.1\r\nhost: localhost\r\nhello\r\n\r\n",
     "a header with a space in its name": b"GET /live HTTP/1.1\r\nhost : localhost\r\n\r\n",
     "a header on two lines": b"GET /live HTTP/1.1\r\nhost: localhost\r\nx-a: b\r\n c\r\n\r\n",
+    "no host": b"GET /nope HTTP/1.1\r\n\r\n",
+    "two hosts": b"GET /live HTTP/1.1\r\nhost: a\r\nhost: a\r\n\r\n",
+    "a host that is none": b"GET /live HTTP/1.1\r\nhost: a/b@c\r\n\r\n",
+    "a user in its address": b"GET http://user@localhost/live HTTP/1.1\r\nhost: localhost\r\n\r\n",
+    "an address with a fragment": b"GET /live#a HTTP/1.1\r\nhost: localhost\r\n\r\n",
+    "no version": b"GET /live\r\n\r\n",
     "a header of no name": b"GET /live HTTP/1.1\r\nhost: localhost\r\n: b\r\n\r\n",
 }
 NOT_IDS = (CANARY + " 1", "a" * 65, "", "ä", "a,b", "a;b", "../a", "%0a", "<b>", '"', "a\tb")
@@ -49,15 +54,20 @@ UPGRADES: Mapping[str, str] = {"websocket": "websocket", "h2c": "h2c", "anything
 
 
 def unreadable() -> Iterator[Case]:
-    """What no parser takes for a request is told so, plainly, and cut off."""
+    """What no parser takes for a request, or not every parser for the same one, is told so and cut off."""
     for name, wire in UNREADABLE.items():
-        yield Case(f"HTTP with {name}", wire, 400, closes=True)
+        yield Case(f"HTTP with {name}", wire, 400, "malformed_request", closes=True)
+    for name, wire in {
+        "an address of 100,000 characters": request(method="GET", path="/" + "a" * 100_000),
+        "a header of 40,000 characters": request(headers={"x-a": "a" * 40_000}),
+        "10,000 headers": request(headers={f"x-{number}": "a" for number in range(10_000)}),
+    }.items():
+        yield Case(f"HTTP with {name}", wire, 431, "headers_too_large", closes=True)
 
 
 def readable() -> Iterator[Case]:
     other_host = f"GET http://{CANARY}.example/v1/models/x HTTP/1.1\r\nhost: {CANARY}\r\n\r\n".encode()
     yield refused("another host's address", other_host, "model_not_found", "model", status=404)
-    yield refused("no host", b"GET /nope HTTP/1.1\r\n\r\n", "not_found", status=404)
     yield refused("the whole server", request(method="OPTIONS", path="*"), "not_found", status=404)
     yield refused("a body of no length", request(headers={"content-length": None}), "invalid_json")
     yield refused("leading zeros", request(b"[]", headers={"content-length": "0" * 50 + "2"}), "invalid_json")
@@ -65,7 +75,7 @@ def readable() -> Iterator[Case]:
         wire = request(
             method="GET", headers={"connection": "upgrade", "upgrade": protocol, "content-length": None}
         )
-        yield refused(f"an upgrade to {name}", wire, "method_not_allowed", status=405)
+        yield Case(f"an upgrade to {name}", wire, 405, "method_not_allowed", closes=True)
     for value in NOT_IDS:
         wire = request(method="GET", path="/nope", headers={"x-request-id": value})
         yield refused(f"x-request-id is {value[:20]!a}", wire, "not_found", status=404)
