@@ -18,6 +18,7 @@ from api.pipeline import warm_up
 from api.rooms import Rooms
 from api.routes import mount
 from api.settings import Auth, Settings
+from api.traces import open_traces
 
 
 def create_app(
@@ -30,9 +31,11 @@ def create_app(
     chosen = given or settings.load()
     logs.configure(chosen.server)
     counting = meters or Meters()
+    traces = open_traces() if chosen.server.traces else None
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        counting.set(metrics.READY, 0)
         beating = asyncio.create_task(pulse.beat(counting))
         engine = choose(chosen)(chosen)
         engine.on_batch = partial(counting.observe, metrics.BATCH)
@@ -55,11 +58,13 @@ def create_app(
         finally:
             await rooms.close()
             await tasks.end(beating)
+            if traces:
+                await asyncio.to_thread(traces.close)
 
     callers = Callers(chosen.auth)
     app = FastAPI(title="Chorus", version=__version__, lifespan=lifespan)
     app.state.callers = callers
     app.state.watchers = Callers(Auth(keys=chosen.metrics.keys)) if chosen.metrics.keys else callers
     app.state.meters, app.state.gpus = counting, Gpus()
-    mount(app, chosen, counting)
+    mount(app, chosen, counting, traces)
     return app

@@ -59,6 +59,10 @@ class Server(Section):
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="The least that is logged; `debug` has the requests of those who watch the server too."
     )
+    traces: bool = Field(
+        default=False,
+        description="Send OpenTelemetry traces; where to is said by `OTEL_…`. Needs the extra `otel`.",
+    )
 
 
 class Auth(Section):

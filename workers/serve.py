@@ -15,7 +15,8 @@ from api import __version__, settings
 from api.admission import Callers
 from api.engines.registry import choose
 from api.errors import SettingsInvalid, StartRefused
-from api.settings import Settings
+from api.settings import Auth, Settings
+from api.traces import open_traces
 from workers.board import Board
 from workers.child import Doorman, Kept, spawn
 from workers.counting import counting_together
@@ -33,6 +34,9 @@ def main() -> int:
     try:
         chosen = settings.load()
         Callers(chosen.auth)
+        Callers(Auth(keys=chosen.metrics.keys))
+        if chosen.server.traces:
+            open_traces().close()
         engine = choose(chosen)
         machine, needs = look(), engine.needs(chosen)
         fitting = fit(chosen.server, needs, machine)

@@ -7,14 +7,15 @@ from api.routes import errors, health, metrics, models, queue, speech
 from api.routes.accounts import Accounts
 from api.routes.middleware import BodyLimit, RequestId
 from api.settings import Settings
+from api.traces import Traces
 
 __all__ = ["mount"]
 
 
-def mount(app: FastAPI, settings: Settings, meters: Meters) -> None:
+def mount(app: FastAPI, settings: Settings, meters: Meters, traces: Traces | None = None) -> None:
     for room in (speech, models, queue, health, metrics):
         app.include_router(room.router)
     errors.install(app)
     app.add_middleware(BodyLimit, most_bytes=settings.limits.body_bytes)
-    app.add_middleware(Accounts, meters=meters)
+    app.add_middleware(Accounts, meters=meters, traces=traces)
     app.add_middleware(RequestId)

@@ -2,11 +2,11 @@
 
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api import metrics
@@ -14,10 +14,13 @@ from api.errors import REFUSALS
 from api.logs import LOGGER
 from api.metrics import Meters
 from api.phases import Phase, Phases
+from api.traces import Traces
 from api.types import Run
 
 # Asked for every few seconds by whoever watches the server: no news.
 QUIET = frozenset({"/live", "/ready", "/health", "/metrics"})
+# What a trace tells of a request, by the names that the log has for it.
+TRACED = ("engine", "voice", "format", "delivery", "priority", "chars", "audio_s", "first_sound_ms", "underruns")
 # What nginx writes down for a caller who left before there was an answer.
 LEFT = 499
 
@@ -61,10 +64,10 @@ class Account:
 class Accounts:
     """Plain ASGI: watches the answer go by."""
 
-    def __init__(self, app: ASGIApp, meters: Meters, trace: Callable[[Account], str | None] | None = None) -> None:
+    def __init__(self, app: ASGIApp, meters: Meters, traces: Traces | None = None) -> None:
         self._app = app
         self._meters = meters
-        self._trace = trace
+        self._traces = traces
         self._open = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,7 +88,7 @@ class Accounts:
             self._count_open(-1)
             account.phases.stop()
             count(account, self._meters)
-            log(account, self._trace(account) if self._trace else None)
+            log(account, trace(account, self._traces) if self._traces else None)
 
     def _count_open(self, by: int) -> None:
         self._open += by
@@ -128,6 +131,25 @@ def _count_speech(account: Account, run: Run, meters: Meters) -> None:
     if run.underruns:
         meters.add(metrics.UNDERRUNS, by=run.underruns)
         meters.add(metrics.UNDERRUN_STREAMS)
+
+
+def trace(account: Account, traces: Traces) -> str | None:
+    """Its spans; nothing of those who only watch."""
+    if account.scope["path"] in QUIET:
+        return None
+    attributes: dict[str, str | int | float] = {
+        "http.request.method": account.scope["method"],
+        "http.route": account.route,
+        "http.response.status_code": account.status or LEFT,
+        "chorus.code": account.code,
+        "chorus.request_id": account.scope["state"]["request_id"],
+    }
+    if account.run:
+        spoken = _of_speech(account, account.run)
+        attributes |= {f"chorus.{name}": spoken[name] for name in TRACED if name in spoken}
+    failed = (account.status or LEFT) >= 500 or bool(account.run and account.run.cut not in (None, "reader_left"))
+    name = f"{account.scope['method']} {account.route}"
+    return traces.tell(name, account.phases, Headers(scope=account.scope), attributes, failed=failed)
 
 
 def log(account: Account, trace_id: str | None) -> None:
