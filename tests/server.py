@@ -58,6 +58,9 @@ class Server:
             self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=20)
 
+    def setting(self, name: str) -> str:
+        return self._environment[f"CHORUS_{name}"]
+
     @property
     def log(self) -> str:
         """What the server has printed so far."""

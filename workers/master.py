@@ -142,7 +142,9 @@ class Master(Arbiter):  # type: ignore[misc]
     def stop(self, graceful: bool = True) -> None:  # noqa: FBT001, FBT002 - the signature is Gunicorn's
         self.app.board.stop()
         for worker in list(self.WORKERS.values()):
-            if worker.seat.state == State.LOADING:  # it holds nothing that would have to end well
+            # One that has not served holds nothing that would have to end well, and one that has only just been
+            # forked does not hear its signals yet.
+            if not worker.seat.has_served:
                 self.kill_worker(worker.pid, signal.SIGKILL)
         super().stop(graceful)
 

@@ -13,8 +13,8 @@ T = TypeVar("T")
 class Watch:
     """Times every wait for an engine's next sound, once the engine has spoken its warm-up sentence.
 
-    A request that hears nothing while others do has failed. When nobody hears anything, the engine hangs: what can
-    be known in here is then that it does, and whoever runs the process replaces it.
+    A request that hears nothing while others still do has failed. When nobody hears anything, the engine hangs:
+    `is_hung` then says so to whoever runs the process, and can replace it.
     """
 
     def __init__(self) -> None:
@@ -28,14 +28,13 @@ class Watch:
 
     async def next_of(self, made: AsyncIterator[T]) -> T | None:
         """The next thing the engine makes, or None at the end. Raises when it makes nothing."""
-        asked = time.monotonic()
         try:
             async with asyncio.timeout(self._silence_s) as silence:
                 sound = await anext(made, None)
         except TimeoutError:
             if not silence.expired():
                 raise
-            raise self._blame(asked) from None
+            raise self._blame() from None
         self._last_sound = time.monotonic()
         return sound
 
@@ -44,8 +43,9 @@ class Watch:
         self.is_hung = True
         return EngineRestarting("The engine has failed, and is started again.")
 
-    def _blame(self, asked: float) -> EngineFailed | EngineRestarting:
-        if self._last_sound > asked:
+    def _blame(self) -> EngineFailed | EngineRestarting:
+        assert self._silence_s
+        if time.monotonic() - self._last_sound < self._silence_s / 2:
             return EngineFailed("The engine said nothing more to this request.")
         self.is_hung = True
         return EngineRestarting("The engine hangs, and is started again.")
