@@ -11,6 +11,7 @@ from gunicorn.errors import HaltServer
 from api import logs, metrics, settings
 from api.logs import LOGGER
 from api.metrics import Meters
+from api.settings import Settings
 from workers import gunicorn_conf
 from workers.board import Board, State
 from workers.boots import Boots
@@ -26,10 +27,11 @@ LOOKS_EVERY_S = 0.1
 class Chorus(BaseApplication):  # type: ignore[misc]  # Gunicorn ships no types
     """What Gunicorn is to run: the settings of `gunicorn_conf`, the listening socket and the board."""
 
-    def __init__(self, socket_fd: int, board: Board, workers: int) -> None:
+    def __init__(self, chosen: Settings, socket_fd: int, board: Board, workers: int) -> None:
         self._own = {"bind": f"fd://{socket_fd}", "workers": workers}
         self.board = board
-        self.boot_deadline_s = settings.load().server.boot_deadline_s
+        # Read once: what somebody is writing into `.env` now must not end a server that runs.
+        self.settings = chosen
         super().__init__()
 
     def load_config(self) -> None:
@@ -127,7 +129,7 @@ class Master(Arbiter):  # type: ignore[misc]
         super().murder_workers()
 
     def _look_at_boot(self, worker: ChorusWorker, for_s: float) -> None:
-        deadline_s = self.app.boot_deadline_s
+        deadline_s = self.app.settings.server.boot_deadline_s
         doing = worker.seat.doing.decode(errors="replace") or "starting"
         if for_s > deadline_s:
             LOGGER.error("worker %d is still %s after %.0f s, and is killed", worker.number, doing, for_s)
@@ -154,8 +156,9 @@ def main() -> None:
     for name in ("--socket", "--board", "--workers"):
         parser.add_argument(name, type=int, required=True)
     told = parser.parse_args()
-    logs.configure(settings.load().server)
-    Chorus(told.socket, Board(told.board), told.workers).run()
+    chosen = settings.load()
+    logs.configure(chosen.server)
+    Chorus(chosen, told.socket, Board(told.board), told.workers).run()
 
 
 if __name__ == "__main__":

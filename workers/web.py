@@ -12,7 +12,6 @@ from typing import Any
 
 from uvicorn_worker import UvicornWorker
 
-from api import settings
 from api.errors import ChorusError, EngineRestarting, EngineUnavailable
 from api.logs import LOGGER
 from api.metrics import DRAINING, Meters
@@ -43,7 +42,7 @@ class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.config.timeout_graceful_shutdown = self.cfg.graceful_timeout
-        self.config.http = wire.protocol(settings.load())
+        self.config.http = wire.protocol(self.app.settings)
 
     @property
     def board(self) -> Board:
@@ -59,7 +58,11 @@ class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships
         from api.main import create_app
 
         self.meters = Meters.of(str(self.number))
-        self.wsgi = create_app(tell=self._tell, meters=self.meters)
+        try:
+            self.wsgi = create_app(self.app.settings, tell=self._tell, meters=self.meters)
+        except Exception:  # noqa: BLE001 - the process's edge: Gunicorn would halt every worker for it
+            LOGGER.exception("worker %d could not make its application", self.number)
+            sys.exit(EngineUnavailable.exit_code)
 
     def _tell(self, what: str) -> None:
         """What this worker is doing while it loads, for those who ask when it will be ready."""
@@ -79,7 +82,7 @@ class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships
 
     async def _serve(self) -> None:
         desk = Desk(self.board, self.seat)
-        self.config.app = Porch(self.wsgi, desk, ClosedDoor(self.board, self.app.boot_deadline_s))
+        self.config.app = Porch(self.wsgi, desk, ClosedDoor(self.board, self.app.settings.server.boot_deadline_s))
         self._reception = WorkersReception(self.config, self.sockets[0].sock, desk, self._cut)
         self._install_sigquit_handler()
         beats = asyncio.create_task(self._beat(desk))
