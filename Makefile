@@ -39,6 +39,7 @@ bench: .venv/test.done
 	$(BIN)/python -m tests.load.encoders
 	$(BIN)/python -m tests.load.gate
 	$(BIN)/python -m tests.load.adaptive
+	$(BIN)/python -m tests.load.metering
 
 docs: .venv/test.done
 	$(BIN)/python docs/build.py
