@@ -21,10 +21,10 @@ test: .venv/test.done
 	$(BIN)/coverage report --fail-under=95
 
 test-full: .venv/test.done
-	$(BIN)/pytest --long
+	$(BIN)/pytest --long --timeout 1200
 
 faults: .venv/test.done
-	$(BIN)/pytest --long -v tests/faults
+	$(BIN)/pytest --long --timeout 1200 -v tests/faults
 
 soak: .venv/test.done
 	$(BIN)/python -m tests.load.soak
@@ -38,6 +38,8 @@ check: .venv/test.done
 bench: .venv/test.done
 	$(BIN)/python -m tests.load.encoders
 	$(BIN)/python -m tests.load.gate
+	$(BIN)/python -m tests.load.scripts
+	$(BIN)/python -m tests.load.refusals
 	$(BIN)/python -m tests.load.adaptive
 	$(BIN)/python -m tests.load.metering
 
