@@ -92,6 +92,12 @@ CUT = Counter(
     ("reason",),
     (("reader_left",), ("reader_slow",), ("stopped",), ("draining",), ("engine_failed",), ("internal_error",)),
 )
+WIRE = Counter(
+    "chorus_wire_refusals_total",
+    "Connections refused before a request was whole, by error code; they are not among the requests.",
+    ("code",),
+    (("malformed_request",), ("request_timeout",), ("too_many_connections",)),
+)
 
 # --- speech ---
 

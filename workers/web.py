@@ -14,7 +14,7 @@ from uvicorn_worker import UvicornWorker
 
 from api.errors import ChorusError, EngineRestarting, EngineUnavailable
 from api.logs import LOGGER
-from api.metrics import DRAINING, Meters
+from api.metrics import DRAINING, WIRE, Meters
 from workers import wire
 from workers.board import BEAT_S, Board, Seat, State
 from workers.closed import ClosedDoor
@@ -42,7 +42,7 @@ class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.config.timeout_graceful_shutdown = self.cfg.graceful_timeout
-        self.config.http = wire.protocol(self.app.settings)
+        self.config.http = wire.protocol(self.app.settings, lambda code: self.meters.add(WIRE, code))
 
     @property
     def board(self) -> Board:

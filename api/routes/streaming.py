@@ -72,9 +72,9 @@ class SpeechResponse(Response):
                 await tasks.end(sending)
                 await self._end_early(self._curfew.fallen.result(), send)
             else:
-                self._run.cut = "reader_left"
+                self._run.cut = self._run.cut or "reader_left"  # some are cut by us, and hang up for that
         except asyncio.CancelledError:
-            self._run.cut = "stopped"
+            self._run.cut = self._run.cut or "stopped"
             raise
         finally:
             await tasks.end(sending, hangup)

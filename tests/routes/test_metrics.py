@@ -1,6 +1,7 @@
 """GET /metrics: one truth, whichever worker answers, and whichever have died."""
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -129,6 +130,18 @@ def closed() -> Iterator[Server]:
     settings = {"AUTH__KEYS": "alice:sk-alice", "METRICS__KEYS": "prometheus:sk-watch"}
     with Server(ENGINE="tone", REDIS__URL="redis://127.0.0.1:1", **settings) as server:
         yield server
+
+
+def test_what_never_became_a_request_is_counted_by_itself(pair: Server) -> None:
+    before = scrape(pair)
+    with socket.create_connection(("127.0.0.1", pair.port), timeout=5) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nno header\r\n\r\n")
+        assert b" 400 " in connection.recv(4096)
+    after = scrape(pair)
+    assert after.value("chorus_wire_refusals_total", code="malformed_request") == 1
+    assert after.value("chorus_requests_total", status="400") == before.value(
+        "chorus_requests_total", status="400"
+    )
 
 
 class TestWhoMayRead:

@@ -6,6 +6,7 @@ and answers what is none in plain text. Here everybody has a clock, and the firs
 
 import asyncio
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -60,12 +61,14 @@ class Limits:
         return min(1.0, self.header_timeout_s / 4, self.send_timeout_s / 4)
 
 
-def protocol(settings: Settings) -> type[HttpToolsProtocol]:
-    """The protocol of one worker, with its limits and its crowd."""
+def protocol(settings: Settings, count: Callable[[str], None] = lambda _: None) -> type[HttpToolsProtocol]:
+    """The protocol of one worker, with its limits and its crowd. `count` hears the code of each refusal."""
     server = settings.server
     limits = Limits(server.header_timeout_s, server.send_timeout_s, settings.limits.body_bytes)
     crowd = Crowd(server.connections_per_worker, server.connections_per_address)
-    return type("ChorusProtocol", (GuardedProtocol,), {"limits": limits, "crowd": crowd})
+    return type(
+        "ChorusProtocol", (GuardedProtocol,), {"limits": limits, "crowd": crowd, "count": staticmethod(count)}
+    )
 
 
 class GuardedProtocol(HttpToolsProtocol):
@@ -73,6 +76,10 @@ class GuardedProtocol(HttpToolsProtocol):
 
     limits: ClassVar[Limits]
     crowd: ClassVar[Crowd]
+
+    @staticmethod
+    def count(code: str) -> None:
+        """Hears of each refusal."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -190,6 +197,7 @@ class GuardedProtocol(HttpToolsProtocol):
             if self.cycle.response_started:
                 self.transport.close()
                 return
+        self.count(error.code)
         LOGGER.info("%s refused on the wire: %d %s", request_id or "-", error.status, error.code)
         self.transport.write(answer(error, request_id, self.server_state.default_headers))
         self.transport.write_eof()
