@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from uvicorn import Config, Server
@@ -55,7 +56,8 @@ class Reception(Server):
 
     async def _take(self, connection: socket.socket) -> None:
         loop = asyncio.get_running_loop()
-        await loop.connect_accepted_socket(self._protocol, connection)
+        with suppress(OSError):  # the caller has left already
+            await loop.connect_accepted_socket(self._protocol, connection)
 
     def _protocol(self) -> asyncio.Protocol:
         kind: Any = self.config.http_protocol_class
