@@ -1,0 +1,238 @@
+"""Callers who leave, who do not read, who do not write, who write too much, and who write two things at once."""
+
+import gzip
+import socket
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from statistics import quantiles
+
+import psutil
+import pytest
+
+from api.admission.link import MOST_CALLS_AT_ONCE
+from tests.faults.promises import Promise
+from tests.faults.smuggling import ANSWERED, REFUSED, SECOND
+from tests.faults.test_redis import is_empty, queue, until
+from tests.raw import SPEECH, Heard, connected, listen, say, speech
+from tests.server import Server
+
+LONG = "All work and no play makes Jack a dull boy. " * 90
+MIB = 1 << 20
+
+
+def test_readers_leave_while_they_are_spoken_to(promise: Promise, times: int) -> None:
+    with Server(ENGINE="tone", TONE__SPEED=40, ADMISSION__SLOTS_PER_WORKER=4) as server:
+        (worker,) = server.workers
+        leave = lambda: _leave_midway(server)  # noqa: E731
+        for _ in range(10):
+            leave()
+        before = (worker.num_fds(), worker.num_threads(), worker.memory_info().rss)
+        freed_s = [leave() for _ in range(40 * times)]
+        promise.at_most("slot free, and so the engine stopped, p99, s", 0.3, p99(freed_s))
+        promise.at_most("the same, slowest, s", 0.5, max(freed_s))
+        until(lambda: worker.num_fds() <= before[0] + MOST_CALLS_AT_ONCE)
+        promise.at_most("threads more", 3, worker.num_threads() - before[1])
+        promise.at_most("memory more, MiB", 8, (worker.memory_info().rss - before[2]) / MIB)
+        promise.exactly("failures in the log", 0, server.log.count("Traceback") + server.log.count("ERROR"))
+
+
+def _leave_midway(server: Server) -> float:
+    """How long the slot of one who left was still taken."""
+    with connected(server) as one:
+        one.sendall(speech(input=LONG))
+        one.recv(1 << 16)
+        assert queue(server)["running"] == 1
+    return until(lambda: is_empty(server))
+
+
+@pytest.mark.parametrize("bytes_s", [0, 1000])
+def test_readers_are_slow(promise: Promise, times: int, bytes_s: int) -> None:
+    timeout_s, crowd = (20, 50) if times > 1 else (3, 15)
+    with Server(ENGINE="tone", SERVER__SEND_TIMEOUT_S=timeout_s, ADMISSION__DEADLINE_S=120) as server:
+        (worker,) = server.workers
+        alone_ms = p99(_times_ms(server, 100))
+        with ThreadPoolExecutor(8) as warming:
+            list(warming.map(lambda _: server.speech(input=LONG, response_format="pcm"), range(8)))
+        rss = worker.memory_info().rss
+        with ExitStack() as readers:
+            slow = [readers.enter_context(connected(server, room=4096)) for _ in range(crowd)]
+            for one in slow:
+                one.sendall(speech(input=LONG))
+            until(lambda: all(_has_begun(one) for one in slow), 60)
+            until(lambda: is_empty(server), 60)
+            began = time.monotonic()
+            grown = (worker.memory_info().rss - rss) / MIB / crowd
+            promise.at_most("memory a reader, MiB", 1, grown)
+            promise.at_most("others' p99 against theirs alone", 1.1, p99(_times_ms(server, 100)) / alone_ms)
+            promise.exactly("slots taken", 0, queue(server)["running"])
+            while _established(worker) and time.monotonic() - began < 4 * timeout_s:
+                for one in slow:
+                    _sip(one, bytes_s // 10)
+                time.sleep(0.1)
+            promise.at_most("all cut after, s", timeout_s * 1.5 + 1, time.monotonic() - began)
+            promise.exactly("answers that look whole", 0, sum(_hears_the_end(one) for one in slow))
+        assert "takes too little" in server.log
+        promise.exactly("failures in the log", 0, server.log.count("Traceback") + server.log.count("ERROR"))
+
+
+def test_a_slow_reader_of_much_does_not_keep_the_engine(promise: Promise) -> None:
+    """More than fits on disk: then the engine waits, and no longer than somebody who listens would make it."""
+    with (
+        Server(ENGINE="tone", SERVER__SEND_TIMEOUT_S=2, LIMITS__SPOOL_BYTES=65536) as server,
+        connected(server, room=4096) as one,
+    ):
+        one.sendall(speech(input=LONG))
+        until(lambda: queue(server)["running"] == 1)
+        began = time.monotonic()
+        while not is_empty(server):
+            # Enough for every send to succeed, and much less than is spoken.
+            _sip(one, 4000)
+            time.sleep(0.1)
+        promise.at_most("slot free after, s", 5, time.monotonic() - began)
+
+
+def test_heads_stay_half_open(promise: Promise, times: int) -> None:
+    timeout_s, crowd = (10, 2000) if times > 1 else (2, 300)
+    with Server(ENGINE="tone", SERVER__HEADER_TIMEOUT_S=timeout_s) as server:
+        alone_ms = p99(_times_ms(server, 300))
+        with ExitStack() as opened:
+            began = time.monotonic()
+            half = [opened.enter_context(connected(server)) for _ in range(crowd)]
+            for one in half:
+                one.sendall(b"GET /live HTTP/1.1\r\nHo")
+            last_opened_s = time.monotonic() - began
+            promise.at_most("others' p99 against theirs alone", 1.2, p99(_times_ms(server, 300)) / alone_ms)
+            heard = [listen(one) for one in half]
+            closed_s = time.monotonic() - began - last_opened_s
+        promise.exactly("told so", crowd, sum(one.statuses == [408] and one.hung_up for one in heard))
+        promise.at_most("all closed after, s", 15 if times > 1 else 4, closed_s)
+        (worker,) = server.workers
+        promise.at_most("connections left", 0, len(_established(worker)))
+
+
+BOMB = gzip.compress(bytes(100 * MIB))
+PARTS = b"".join(b"--x\r\ncontent-disposition: form-data; name=a\r\n\r\nb\r\n" for _ in range(1000))
+
+
+@pytest.mark.parametrize(
+    ("head", "pieces", "status"),
+    [
+        pytest.param(SPEECH + b"Content-Length: 1073741824\r\n\r\n", lambda: [b" " * MIB] * 1024, 413, id="1 GiB"),
+        pytest.param(
+            SPEECH + b"Transfer-Encoding: chunked\r\n\r\n",
+            lambda: [b"100000\r\n" + b" " * MIB + b"\r\n"] * 1024,
+            413,
+            id="1 GiB of chunks",
+        ),
+        pytest.param(
+            SPEECH + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(BOMB),
+            lambda: [BOMB],
+            415,
+            id="a bomb",
+        ),
+        pytest.param(
+            SPEECH.replace(b"application/json", b"multipart/form-data; boundary=x")
+            + b"Content-Length: %d\r\n\r\n" % (1000 * len(PARTS)),
+            lambda: [PARTS] * 1000,
+            413,
+            id="a million parts",
+        ),
+        pytest.param(
+            SPEECH.replace(b"application/json", b"multipart/form-data; boundary=x")
+            + b"Content-Length: %d\r\n\r\n" % len(PARTS),
+            lambda: [PARTS],
+            415,
+            id="a thousand parts",
+        ),
+    ],
+)
+def test_bodies_are_hostile(
+    tone: Server, promise: Promise, head: bytes, pieces: Callable[[], list[bytes]], status: int
+) -> None:
+    (worker,) = tone.workers
+    tone.speech()
+    rss, read = worker.memory_info().rss, worker.io_counters().read_chars
+    with connected(tone) as one:
+        with suppress(ConnectionError):
+            one.sendall(head)
+            for piece in pieces():
+                one.sendall(piece)
+        one.settimeout(1)
+        heard = listen(one)
+    promise.exactly("status", [status], heard.statuses)
+    promise.at_most("read, KiB", 256 + 64, (worker.io_counters().read_chars - read) / 1024)
+    promise.at_most("memory more, MiB", 20, (worker.memory_info().rss - rss) / MIB)
+    assert tone.speech().status_code == 200
+
+
+def test_requests_are_smuggled(tone: Server, promise: Promise, times: int) -> None:
+    refused = {name: list(_told(tone, wire + SECOND, times)) for name, wire in REFUSED.items()}
+    wrong = {
+        name
+        for name, heard in refused.items()
+        if any((one.statuses, one.hung_up) != ([400], True) for one in heard)
+    }
+    promise.exactly(f"not a 400 and hung up on, of {len(REFUSED)}", set(), wrong)
+    answered = {name: list(_told(tone, wire + SECOND, times)) for name, wire in ANSWERED.items()}
+    wrong = {
+        name
+        for name, heard in answered.items()
+        if any((one.statuses, one.hung_up) != ([404], True) for one in heard)
+    }
+    promise.exactly(f"not answered once, of {len(ANSWERED)}", set(), wrong)
+    promise.exactly("second requests that ran", 0, tone.log.count("/second"))
+
+
+def _told(server: Server, wire: bytes, times: int) -> Iterator[Heard]:
+    """The same bytes at once, and, in the long form, one by one."""
+    yield say(server, wire)
+    if times > 1:
+        with connected(server) as one:
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with suppress(ConnectionError):
+                for byte in wire:
+                    one.sendall(bytes([byte]))
+                    time.sleep(0.0002)
+            heard = listen(one)
+        # One that had its answer before the second request began may be asked that one too.
+        yield heard if heard.statuses[1:] != [404] else Heard(b"HTTP/1.1 404 ", heard.took_s, hung_up=True)
+
+
+def _times_ms(server: Server, requests: int) -> list[float]:
+    took_ms = []
+    with server.client() as client:
+        for _ in range(requests):
+            asked = time.perf_counter()
+            client.post("/v1/audio/speech", json={"input": "Hello.", "voice": "alloy", "response_format": "pcm"})
+            took_ms.append(1000 * (time.perf_counter() - asked))
+    return took_ms
+
+
+def p99(values: list[float]) -> float:
+    return quantiles(values, n=100)[98]
+
+
+def _has_begun(one: socket.socket) -> bool:
+    one.settimeout(0.01)
+    try:
+        return bool(one.recv(1, socket.MSG_PEEK))
+    except TimeoutError:
+        return False
+
+
+def _sip(one: socket.socket, most_bytes: int) -> None:
+    one.setblocking(False)
+    with suppress(OSError):
+        if most_bytes:
+            one.recv(most_bytes)
+
+
+def _hears_the_end(one: socket.socket) -> bool:
+    one.settimeout(1)
+    return listen(one).wire.endswith(b"0\r\n\r\n")
+
+
+def _established(worker: psutil.Process) -> list[object]:
+    return [one for one in worker.net_connections("tcp") if one.status == psutil.CONN_ESTABLISHED]
