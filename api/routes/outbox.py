@@ -25,14 +25,17 @@ class Outbox:
         self._error: BaseException | None = None
         self._changed = asyncio.Event()
 
+    def takes(self, data: bytes) -> bool:
+        """Add bytes if there is room for them in memory."""
+        if self._spool or self._memory_bytes + len(data) > MEMORY_BYTES:
+            return False
+        self.push(data)
+        return True
+
     async def put(self, data: bytes) -> None:
         """Add bytes; waits while there is no room for them."""
-        if not self._spool and self._memory_bytes + len(data) <= MEMORY_BYTES:
-            self._memory.append(data)
-            self._memory_bytes += len(data)
-        else:
+        if not self.takes(data):
             await self._put_on_disk(data)
-        self._changed.set()
 
     def push(self, data: bytes) -> None:
         """Add a few bytes without waiting."""

@@ -108,6 +108,9 @@ class SpeechResponse(Response):
 
     async def _put(self, outbox: Outbox, data: bytes, duration_s: float) -> None:
         """The engine, and with it its slot, waits for one who listens as it is spoken, for no slower one."""
+        if outbox.takes(data):
+            self._behind_s = max(0.0, self._behind_s - duration_s)
+            return
         started = time.monotonic()
         try:
             async with asyncio.timeout(self._delivery.send_timeout_s + duration_s - self._behind_s):

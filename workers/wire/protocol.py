@@ -34,7 +34,7 @@ SLOWEST_BODY_BYTES_S = 8_192
 # Chunk sizes, their extensions and trailers: what a body may have around it.
 MOST_FRAMING_BYTES = 65_536
 # The kernel keeps no more than this for a reader or from a writer: what is slow waits here, where it is counted.
-UNSENT_BYTES, UNREAD_BYTES = 65_536, 65_536
+UNSENT_BYTES, UNREAD_BYTES = 65_536, 32_768
 WRITE_HIGH_BYTES, WRITE_LOW_BYTES = 65_536, 32_768
 # Who is refused while still sending would lose the answer if the connection were closed at once.
 LINGER_S = 2.0
@@ -199,6 +199,8 @@ class GuardedProtocol(HttpToolsProtocol):
                 return
         self.count(error.code)
         LOGGER.info("%s refused on the wire: %d %s", request_id or "-", error.status, error.code)
+        if isinstance(error, BodyTooLarge):
+            self.flow.pause_reading()  # what is too much shall not be read either
         self.transport.write(answer(error, request_id, self.server_state.default_headers))
         self.transport.write_eof()
 
