@@ -229,5 +229,14 @@ def test_a_line_of_json_tells_of_a_request_and_not_its_text() -> None:
     assert 0 < line["first_sound_ms"] < line["total_ms"]
 
 
+def test_gunicorns_own_lines_have_the_same_form() -> None:
+    with Server(ENGINE="tone", SERVER__LOG="json") as server:
+        server.workers[0].kill()
+        assert within(10, lambda: "SIGKILL" in server.log)
+        line = next(line for line in server.log.splitlines() if "SIGKILL" in line)
+    told = json.loads(line)
+    assert (told["level"], told["logger"]) == ("error", "gunicorn.error")
+
+
 def test_a_scrape_of_nothing_is_nothing() -> None:
     assert Scrape("").value("chorus_requests_total") == 0
