@@ -129,7 +129,7 @@ async def test_nothing_is_left_of_a_killed_server(promise: Promise, redis: Priva
         killed = time.monotonic()
         parent.kill()
         server.process.wait()
-        _gone, _alive = await asyncio.to_thread(psutil.wait_procs, relatives, 5)
+        await until(lambda: not any(map(lives, relatives)))
         died_s = time.monotonic() - killed
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
