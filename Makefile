@@ -38,12 +38,9 @@ check: .venv/test.done
 bench: .venv/test.done
 	$(BIN)/python -m tests.load.encoders
 	$(BIN)/python -m tests.load.gate
-<<<<<<< HEAD
 	$(BIN)/python -m tests.load.scripts
 	$(BIN)/python -m tests.load.refusals
-=======
 	$(BIN)/python -m tests.load.overhead
->>>>>>> cc33fd7 (Callers' faults, the served schema and the server's own overhead are measured; what operators need to know of threats)
 	$(BIN)/python -m tests.load.adaptive
 	$(BIN)/python -m tests.load.metering
 
