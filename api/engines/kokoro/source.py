@@ -1,0 +1,59 @@
+"""What the throat does: the voice's harmonics, or breath where there is no voice."""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor, nn
+
+from api.engines.kokoro.config import SAMPLE_RATE_HZ
+from api.engines.kokoro.spans import Spans
+
+HARMONICS = 9
+VOICED_ABOVE_HZ = 10.0
+AMPLITUDE = 0.1
+NOISE_IN_VOICE = 0.003
+
+
+def draw_noise(seed: int, samples: int, device: torch.device) -> Tensor:
+    """A request's own noise [harmonics, samples]: no other request takes from its generator."""
+    generator = torch.Generator(device).manual_seed(seed)
+    return torch.randn(HARMONICS, samples, generator=generator, device=device)
+
+
+class Source(nn.Module):
+    """All of it in fp32: a phase grows without bound, and its rounding is heard.
+
+    The order of operations is the reference's. After ten seconds the phase of a high harmonic is some hundred
+    thousand radians, and any other order rounds it to another phase.
+    """
+
+    def __init__(self, samples_per_step: int) -> None:
+        super().__init__()
+        self.samples_per_step = samples_per_step
+        self.merge = nn.Linear(HARMONICS, 1)
+
+    def forward(self, pitch_hz: Tensor, noise: Sequence[Tensor], spans: Spans) -> Tensor:
+        """The pitch curve [batch, steps], zero past each row's end, to [batch, samples]."""
+        waves = self._waves(pitch_hz.float())
+        voiced = (pitch_hz > VOICED_ABOVE_HZ).float().repeat_interleave(self.samples_per_step, dim=1)[:, None]
+        loudness = voiced * NOISE_IN_VOICE + (1 - voiced) * AMPLITUDE / 3
+        merged = [
+            self._merged(wave[:, :length] * AMPLITUDE * on[:, :length] + level[:, :length] * breath)
+            for wave, on, level, breath, length in zip(waves, voiced, loudness, noise, spans, strict=True)
+        ]
+        return torch.nn.utils.rnn.pad_sequence(merged, batch_first=True)
+
+    def _merged(self, harmonics: Tensor) -> Tensor:
+        """Row by row, since a product's rounding depends on its size, and a phase close to ±π on its rounding."""
+        return torch.tanh(self.merge(harmonics.T[None])).flatten()
+
+    def _waves(self, pitch_hz: Tensor) -> Tensor:
+        """The harmonics [batch, harmonics, samples] as sines.
+
+        Where the pitch stays zero the phase stands still: a row's last step is interpolated as if it were alone.
+        """
+        ordinals = torch.arange(1, HARMONICS + 1, device=pitch_hz.device, dtype=torch.float32)
+        turns = (pitch_hz[:, None] * ordinals[:, None] / SAMPLE_RATE_HZ) % 1
+        phase = turns.cumsum(-1) * 2 * torch.pi * self.samples_per_step
+        return F.interpolate(phase, scale_factor=self.samples_per_step, mode="linear").sin_()
