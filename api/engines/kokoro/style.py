@@ -55,7 +55,7 @@ def masked(x: Tensor, gain: Tensor, shift: Tensor, spans: Spans, alpha: Tensor |
 
 
 def tiled(x: Tensor, gain: Tensor, shift: Tensor, spans: Spans, alpha: Tensor | None) -> Tensor:
-    """A few channels at a time, none of the padding: on a CPU faster than whole tensors, which do not fit its caches."""
+    """A few channels at a time, none of the padding: on a CPU faster than whole tensors, which fit no cache."""
     out = torch.zeros_like(x)
     channels = x.shape[1]
     for row, length in enumerate(spans):
