@@ -116,6 +116,15 @@ class Server:
         raise RuntimeError(f"the server was not ready in time:\n{self.log}")
 
 
+def start_and_fail(**settings: object) -> subprocess.CompletedProcess[str]:
+    """A start that is refused: it ends by itself."""
+    chosen = {"ENGINE": "tone", "SERVER__PORT": free_port(), **settings}
+    command = [sys.executable, "-m", "workers.serve"]
+    return subprocess.run(
+        command, cwd=ROOT, env=environment(**chosen), capture_output=True, text=True, timeout=40, check=False
+    )
+
+
 def environment(**settings: object) -> dict[str, str]:
     """This process's environment with these settings and no others."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CHORUS_")}

@@ -3,23 +3,14 @@
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 
 import httpx
 import psutil
 
-from tests.server import ROOT, Server, environment
+from tests.server import Server, start_and_fail
 from workers.board import State
 from workers.closed import READS_BODY_S
-
-
-def start_and_fail(**settings: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "workers.serve"]
-    return subprocess.run(
-        command, cwd=ROOT, env=environment(**settings), capture_output=True, text=True, timeout=40, check=False
-    )
 
 
 def doorman_of(server: Server) -> psutil.Process:
@@ -32,7 +23,7 @@ def ready(server: Server) -> int:
 
 
 def test_a_worker_that_does_not_come_up_in_time_has_failed_to_start() -> None:
-    refused = start_and_fail(ENGINE="tone", TONE__LOAD_S=60, SERVER__BOOT_DEADLINE_S=0.5, SERVER__PORT=0)
+    refused = start_and_fail(TONE__LOAD_S=60, SERVER__BOOT_DEADLINE_S=0.5)
     assert refused.returncode == 3
     assert "still loading the engine after" in refused.stderr
 

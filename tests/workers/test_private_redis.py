@@ -13,14 +13,13 @@ import pytest
 from redis import Redis
 from redis.exceptions import OutOfMemoryError
 
-from tests.server import Server
+from tests.server import Server, start_and_fail
 from tests.workers.redis_owner import (
     Owner,
     install,
     ping,
     queue_of,
     redis_of,
-    start_and_fail,
     wheels_server,
     within,
 )

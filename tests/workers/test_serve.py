@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 
@@ -11,17 +9,9 @@ import httpx
 import psutil
 import pytest
 
-from tests.server import ROOT, Server, environment
+from tests.server import Server, start_and_fail
 
 LONG = "All work and no play makes Jack a dull boy. " * 3
-
-
-def start_and_fail(**settings: object) -> subprocess.CompletedProcess[str]:
-    """A start that is refused: it ends by itself."""
-    command = [sys.executable, "-m", "workers.serve"]
-    return subprocess.run(
-        command, cwd=ROOT, env=environment(**settings), capture_output=True, text=True, timeout=30, check=False
-    )
 
 
 def family(server: Server) -> list[psutil.Process]:
@@ -66,13 +56,13 @@ class TestStart:
         assert "speak " not in refused.stderr
 
     def test_a_taken_port_is_told_in_one_line(self, tone: Server) -> None:
-        refused = start_and_fail(ENGINE="tone", SERVER__PORT=tone.port)
+        refused = start_and_fail(SERVER__PORT=tone.port)
         assert refused.returncode == 78
         assert len(refused.stderr.splitlines()) == 1
         assert str(tone.port) in refused.stderr
 
     def test_three_failed_boots_end_the_server(self) -> None:
-        refused = start_and_fail(ENGINE="tone", TONE__FAULT="fail_start", SERVER__PORT=0)
+        refused = start_and_fail(TONE__FAULT="fail_start")
         assert refused.returncode == 3
         assert refused.stderr.count("exited with code 70") == 3
 

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from api import cli
-from tests.server import Server
-from tests.workers.redis_owner import Owner, install, queue_of, start_and_fail, wheels_server
+from tests.server import Server, start_and_fail
+from tests.workers.redis_owner import Owner, install, queue_of, wheels_server
 
 
 class TestSharedRedis:
