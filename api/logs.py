@@ -2,13 +2,16 @@
 
 import json
 import logging
+import re
 import sys
+import uuid
 from datetime import datetime
 from typing import Any
 
 from api.settings import Server
 
 LOGGER = logging.getLogger("chorus")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 class JsonLines(logging.Formatter):
@@ -42,3 +45,8 @@ def configure(server: Server) -> None:
     LOGGER.handlers = [handler]
     LOGGER.setLevel(server.log_level.upper())
     LOGGER.propagate = False
+
+
+def id_of_request(sent: str) -> str:
+    """What the log, the answer and its caller call a request: the caller's own id if it is one, else a new one."""
+    return sent if _REQUEST_ID.fullmatch(sent) else uuid.uuid4().hex

@@ -5,8 +5,8 @@ import signal
 import subprocess
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Protocol
 
 import click
 
@@ -18,32 +18,31 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 5.0
 ENDS_WITHIN_S = 1.5
 
 
-class Kept(Protocol):
-    """What can be started again when it has ended."""
+class Kept(ABC):
+    """A child that is started again when it has ended, after ever longer pauses unless it had been steady."""
+
+    _process: subprocess.Popen[bytes]
+    _started = 0.0
+    _last_pause_s = 0.0
+
+    @abstractmethod
+    def start_again(self) -> None:
+        """Replace one that has ended. If even that fails, it still counts as ended, and may be tried again."""
 
     @property
-    def pid(self) -> int: ...
+    def pid(self) -> int:
+        return self._process.pid
 
     @property
-    def has_ended(self) -> bool: ...
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
 
     def next_pause_s(self) -> float:
         """How long to wait before `start_again`."""
-        ...
-
-    def start_again(self) -> None: ...
-
-
-class Pauses:
-    """Each time longer, unless what is started again had been steady."""
-
-    def __init__(self) -> None:
-        self._last_s = 0.0
-
-    def next_s(self, started: float) -> float:
-        steady = time.monotonic() - started > STEADY_S
-        self._last_s = 0.0 if steady else min(max(FIRST_PAUSE_S, 2 * self._last_s), LONGEST_PAUSE_S)
-        return self._last_s
+        steady = time.monotonic() - self._started > STEADY_S
+        longer_s = min(max(FIRST_PAUSE_S, 2 * self._last_pause_s), LONGEST_PAUSE_S)
+        self._last_pause_s = 0.0 if steady else longer_s
+        return self._last_pause_s
 
 
 def spawn(
@@ -63,29 +62,17 @@ def spawn(
     )
 
 
-class Doorman:
+class Doorman(Kept):
     """The process that answers while no worker does; see `doorman.py`."""
 
     def __init__(self, listener_fd: int, board_fd: int) -> None:
         self._fds = (listener_fd, board_fd)
-        self._pauses = Pauses()
         self._start()
 
     def _start(self) -> None:
         self._started = time.monotonic()
         told = dict(zip(("--socket", "--board"), self._fds, strict=True))
         self._process = spawn("workers.doorman", told, self._fds)
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    @property
-    def has_ended(self) -> bool:
-        return self._process.poll() is not None
-
-    def next_pause_s(self) -> float:
-        return self._pauses.next_s(self._started)
 
     def start_again(self) -> None:
         click.echo("The doorman has ended. It is started again.", err=True)

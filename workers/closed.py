@@ -7,14 +7,13 @@ while the server stops.
 import asyncio
 import json
 import random
-import re
 import time
-import uuid
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
 from api.errors import Draining, EngineRestarting, Starting, Unavailable
+from api.logs import id_of_request
 from workers.board import Board, State
 
 # A caller that is told to come back when its body is still on the way may only see that the line went dead.
@@ -23,7 +22,6 @@ READS_BODY_BYTES = 1 << 20
 # How soon to come back when nothing is known: a first start, a stop that may be one half of a restart.
 UNKNOWN_S = 5.0
 SPREAD = 1.3
-_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
 class ClosedDoor:
@@ -45,7 +43,7 @@ class ClosedDoor:
             "content-type": "application/json",
             "content-length": str(len(data)),
             "connection": "close",
-            "x-request-id": _request_id(scope["headers"]),
+            "x-request-id": id_of_request(dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")),
             **headers,
         }
         raw = [(name.encode(), value.encode()) for name, value in heads.items()]
@@ -83,11 +81,6 @@ class ClosedDoor:
 def _soon(seconds: float) -> float:
     """Not the same moment for all of them."""
     return min(60.0, seconds * random.uniform(1, SPREAD))
-
-
-def _request_id(headers: Iterable[tuple[bytes, bytes]]) -> str:
-    sent = dict(headers).get(b"x-request-id", b"")
-    return sent.decode() if _REQUEST_ID.fullmatch(sent) else uuid.uuid4().hex
 
 
 async def _read(receive: Any) -> None:

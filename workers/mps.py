@@ -21,7 +21,7 @@ import click
 
 from api.errors import SettingsInvalid
 from api.settings import Gpu
-from workers.child import Pauses
+from workers.child import Kept
 from workers.fitting import Fit
 from workers.machine import Machine
 from workers.private_directory import PrivateDirectory
@@ -48,12 +48,11 @@ def wanted(gpu: Gpu, machine: Machine, fit: Fit, *, uses_gpu: bool) -> bool:
     return True
 
 
-class Mps:
+class Mps(Kept):
     """Runs for the length of a `with` block; `environment` is what its clients need."""
 
     def __enter__(self) -> "Mps":
         self._directory = PrivateDirectory()
-        self._pauses = Pauses()
         self.environment = {
             "CUDA_MPS_PIPE_DIRECTORY": str(self._directory.path),
             "CUDA_MPS_LOG_DIRECTORY": str(self._directory.path),
@@ -64,21 +63,10 @@ class Mps:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._keeper.stdin
-        self._keeper.stdin.close()
-        self._keeper.wait()
+        assert self._process.stdin
+        self._process.stdin.close()
+        self._process.wait()
         self._directory.remove()
-
-    @property
-    def pid(self) -> int:
-        return self._keeper.pid
-
-    @property
-    def has_ended(self) -> bool:
-        return self._keeper.poll() is not None
-
-    def next_pause_s(self) -> float:
-        return self._pauses.next_s(self._started)
 
     def start_again(self) -> None:
         click.echo("CUDA MPS has ended. It is started again.", err=True)
@@ -86,7 +74,7 @@ class Mps:
 
     def _start(self) -> None:
         self._started = time.monotonic()
-        self._keeper = subprocess.Popen(
+        self._process = subprocess.Popen(
             [sys.executable, "-m", "workers.mps"],
             env=os.environ | self.environment,
             stdin=subprocess.PIPE,

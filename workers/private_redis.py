@@ -14,7 +14,7 @@ from urllib.parse import quote
 import click
 
 from api.errors import RedisUnavailable
-from workers.child import Pauses
+from workers.child import Kept
 from workers.kinship import become_child
 from workers.private_directory import PrivateDirectory
 
@@ -44,7 +44,7 @@ def find_server() -> str:
     raise RedisUnavailable(f"There is no redis-server or valkey-server on PATH. {_ADVICE}")
 
 
-class PrivateRedis:
+class PrivateRedis(Kept):
     """Runs for the length of a `with` block. Its address stays the same when it has to be started again."""
 
     def __init__(self) -> None:
@@ -56,7 +56,6 @@ class PrivateRedis:
         except OSError as error:
             raise RedisUnavailable(f"There is no place for the queue's socket: {error}. Set TMPDIR.") from None
         self.url = f"unix://{quote(str(self._directory.path / _SOCKET))}"
-        self._pauses = Pauses()
         try:
             self._start()
             self._await_answer()
@@ -73,20 +72,7 @@ class PrivateRedis:
     ) -> None:
         self._end()
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    @property
-    def has_ended(self) -> bool:
-        return self._process.poll() is not None
-
-    def next_pause_s(self) -> float:
-        """How long to wait before `start_again`; each time longer, unless it had been steady."""
-        return self._pauses.next_s(self._started)
-
     def start_again(self) -> None:
-        """Replace one that has ended. If even that fails, it still counts as ended, and may be tried again."""
         try:
             click.echo(f"The private Redis {self._how_it_ended()}. It is started again.", err=True)
             self._start()

@@ -86,9 +86,7 @@ def banner(chosen: Settings, engine: str, fitting: Fit, *, mps: bool) -> str:
     """What this server is about to serve."""
     server = chosen.server
     why = "chosen by auto" if chosen.engine == "auto" else "by setting"
-    workers = (
-        f"{fitting.workers} ({fitting.why}), threads for each: {fitting.threads}{', CUDA MPS' if mps else ''}"
-    )
+    workers = f"{fitting.workers} ({fitting.why}), threads for each: {fitting.threads}"
     url = f"http://{'localhost' if server.host in ('127.0.0.1', '0.0.0.0', '::') else server.host}:{server.port}"
     return f"""
 Chorus {__version__}  {url}

@@ -1,15 +1,11 @@
 """What every request passes, as plain ASGI: nothing here hides a disconnect from the routes."""
 
-import re
-import uuid
-
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.errors import BodyTooLarge
+from api.logs import id_of_request
 from api.routes.errors import answer
-
-_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 class RequestId:
@@ -22,8 +18,7 @@ class RequestId:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        sent = Headers(scope=scope).get("x-request-id", "")
-        request_id = sent if _REQUEST_ID.fullmatch(sent) else uuid.uuid4().hex
+        request_id = id_of_request(Headers(scope=scope).get("x-request-id", ""))
         scope.setdefault("state", {})["request_id"] = request_id
 
         async def send_with_id(message: Message) -> None:

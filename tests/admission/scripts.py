@@ -24,6 +24,8 @@ end
 return cjson.encode(found)
 """
 
+NO_HURRY_MS = 1e9
+
 Json = dict[str, Any]
 State = dict[str, dict[str, str]]
 
@@ -72,6 +74,28 @@ class Scripts:
 
     def facts(self) -> dict[str, Json]:
         return {ticket: json.loads(facts) for ticket, facts in self.hash("facts").items()}
+
+
+def question(ticket: str, worker: str, **more: Any) -> Json:
+    """What a worker asks for a request that is like most others."""
+    usual = {
+        "ticket": ticket,
+        "worker": worker,
+        "cost": 1.0,
+        "caller": "-",
+        "class": "interactive",
+        "offset_ms": 0,
+        "share": 1.0,
+        "guaranteed": 0.0,
+        "most_running": 0,
+        "most_queued": -1,
+        "max_queued": 1000,
+        "deadline_ms": NO_HURRY_MS,
+        "first_chunk_ms": 0,
+        "errand": None,
+        "luck": 0.0,
+    }
+    return usual | more
 
 
 def _pairs(flat: list[str]) -> dict[str, str]:

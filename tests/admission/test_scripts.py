@@ -12,12 +12,11 @@ from redis import Redis
 
 from api.admission.link import OPERATIONS, script
 from tests.admission.drive import failure_of, life_of, shortest_failing, told
-from tests.admission.scripts import CLOCK, Json, Scripts
+from tests.admission.scripts import CLOCK, Json, Scripts, question
 from workers.private_redis import PrivateRedis
 
 # In the long form, 100,000 steps.
 LIVES, STEPS = 8, 500
-NO_HURRY_MS = 1e9
 
 
 @pytest.fixture(scope="module")
@@ -37,29 +36,12 @@ def beat(queue: Scripts, worker: str = "w", cap: int = 1, warm: float = 1.0, **m
     running = [[t, float(queue.hash("cost")[t]), queue.facts()[t]] for t in queue.line("run", worker)]
     entering = dict.fromkeys(queue.line("wait", worker), True)
     made = float(queue.hash("totals").get(worker, 0)) + more.pop("made", 0)
-    question = {"worker": worker, "number": 0, "cap": cap, "warm": warm, "made": made, "entering": entering}
-    return queue.ask("beat", question | {"running": running, "waiting": []} | more)
+    told = {"worker": worker, "number": 0, "cap": cap, "warm": warm, "made": made, "entering": entering}
+    return queue.ask("beat", told | {"running": running, "waiting": []} | more)
 
 
 def enter(queue: Scripts, ticket: str, worker: str = "w", **more: Any) -> Json:
-    question = {
-        "ticket": ticket,
-        "worker": worker,
-        "cost": 1.0,
-        "caller": "-",
-        "class": "interactive",
-        "offset_ms": 0,
-        "share": 1.0,
-        "guaranteed": 0.0,
-        "most_running": 0,
-        "most_queued": -1,
-        "max_queued": 1000,
-        "deadline_ms": NO_HURRY_MS,
-        "first_chunk_ms": 0,
-        "errand": None,
-        "luck": 0.0,
-    }
-    return queue.ask("enter", question | more)
+    return queue.ask("enter", question(ticket, worker, **more))
 
 
 def batch(queue: Scripts, ticket: str, **more: Any) -> Json:

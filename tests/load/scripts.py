@@ -10,19 +10,17 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import count
 from statistics import median
-from typing import Any
 
 from redis import Redis
 
 from api.admission.keys import prefix
 from api.admission.link import OPERATIONS, script
+from tests.admission.scripts import Json, question
 from workers.private_redis import PrivateRedis
 
 TIMES = 2000
 RUNNING, WAITING = 32, 200
 WORKER = "host:1"
-
-Json = dict[str, Any]
 
 
 class Queue:
@@ -44,30 +42,14 @@ class Queue:
         return answer
 
     def enter(self, most: int = 10_000) -> str:
-        ask = {
-            "ticket": f"{next(self._numbers):032}",
-            "worker": WORKER,
-            "cost": 5.0,
-            "caller": "-",
-            "class": "interactive",
-            "offset_ms": 0,
-            "share": 1.0,
-            "guaranteed": 0.0,
-            "most_running": 0,
-            "most_queued": -1,
-            "max_queued": most,
-            "deadline_ms": 1e9,
-            "first_chunk_ms": 200.0,
-            "errand": f"{next(self._numbers):024}",
-            "luck": 0.5,
-        }
+        ticket, errand = f"{next(self._numbers):032}", f"{next(self._numbers):024}"
+        ask = question(ticket, WORKER, cost=5.0, max_queued=most, first_chunk_ms=200.0, errand=errand, luck=0.5)
         answer = json.loads(self.tell("enter", json.dumps(ask)))
-        ticket = ask["ticket"]
         if answer["verdict"] == "running":
             self.held["running"].append([ticket, 5.0, answer["facts"]])
         elif answer["verdict"] == "waiting":
             self.held["waiting"].append([ticket, answer["score"], 5.0, answer["facts"]])
-        return str(ticket)
+        return ticket
 
     def beat(self) -> None:
         beat = {
