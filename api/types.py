@@ -76,7 +76,10 @@ class Pcm:
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """What a caller asks to hear: each field checked by itself, nothing yet held against an engine."""
+    """What a caller asks to hear: each field checked by itself, nothing yet held against an engine.
+
+    `phonemes` says that the text is phonemes already, in the engine's own alphabet.
+    """
 
     text: str
     voice: str
@@ -92,6 +95,7 @@ class Speech:
     words: bool = False
     whole: bool = False
     rules_off: frozenset[str] = frozenset()
+    phonemes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +135,26 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """How the caller wants a stretch of a segment's text pronounced, in IPA."""
+
+    spoken: Span
+    ipa: str
+
+
+@dataclass(frozen=True, slots=True)
 class Segment:
-    """What an engine speaks in one breath: text as it is to be read, and the caller's words in it."""
+    """What an engine speaks in one breath: text as it is to be read, and the caller's words in it.
+
+    `said` overrides how the engine would pronounce some of them; an engine that takes no phonemes reads the text.
+    With `phonemes` the text is no text at all, but phonemes.
+    """
 
     text: str
     words: tuple[Word, ...] = ()
     pause_before_s: float = 0.0
+    said: tuple[Said, ...] = ()
+    phonemes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
