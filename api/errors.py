@@ -6,11 +6,13 @@
     │   ├── InvalidJson              invalid_json
     │   ├── MissingParameter         missing_parameter
     │   ├── UnsupportedParameter     unsupported_parameter
+    │   ├── Unsupported              unsupported
     │   ├── EmptyInput               empty_input
     │   ├── InputTooLong             input_too_long
     │   ├── InputTooCostly           input_too_costly
     │   ├── UnknownVoice             unknown_voice
     │   ├── InvalidApiKey       401  invalid_api_key
+    │   ├── SwitchedOff         403  switched_off
     │   ├── NotFound            404  not_found
     │   │   └── ModelNotFound        model_not_found
     │   ├── MethodNotAllowed    405  method_not_allowed
@@ -95,6 +97,12 @@ class UnsupportedParameter(InvalidRequest):
     code = "unsupported_parameter"
 
 
+class Unsupported(InvalidRequest):
+    """The loaded engine, or this server as such, does not do what this address is for."""
+
+    code = "unsupported"
+
+
 class EmptyInput(InvalidRequest):
     """Nothing in the text can be spoken."""
 
@@ -123,6 +131,12 @@ class InvalidApiKey(InvalidRequest):
     """The API key is not one of the server's."""
 
     status, code = 401, "invalid_api_key"
+
+
+class SwitchedOff(InvalidRequest):
+    """Whoever runs the server has not switched this on; the message names the setting."""
+
+    status, code = 403, "switched_off"
 
 
 class NotFound(InvalidRequest):

@@ -22,6 +22,7 @@ class Capability(StrEnum):
     TIMESTAMPS = "timestamps"
     CLONING = "cloning"
     SEED = "seed"
+    PHONEMES = "phonemes"
 
 
 class Priority(StrEnum):
@@ -148,6 +149,9 @@ class Segment:
 
     `said` overrides how the engine would pronounce some of them; an engine that takes no phonemes reads the text.
     With `phonemes` the text is no text at all, but phonemes.
+
+    `voice` and `speed` are the plan's unless they are given. Engines never see them: `Engine.stream` gives an
+    engine only what one voice says at one speed.
     """
 
     text: str
@@ -155,11 +159,16 @@ class Segment:
     pause_before_s: float = 0.0
     said: tuple[Said, ...] = ()
     phonemes: bool = False
+    voice: Voice | None = None
+    speed: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A text ready to be spoken: its segments in order, and how to speak them."""
+    """A text ready to be spoken: its segments in order, and how to speak them.
+
+    `goes_on`: another voice speaks after it, so that its end is not the end.
+    """
 
     segments: tuple[Segment, ...]
     language: str
@@ -167,6 +176,7 @@ class Plan:
     pitch: float = 1.0
     instructions: str = ""
     pause_after_s: float = 0.0
+    goes_on: bool = False
 
     @property
     def chars(self) -> int:
@@ -184,12 +194,26 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """When a word of the caller's own text is heard, in seconds from the start of the audio."""
+    """When a word of the caller's own text is heard, in seconds from the start of the audio.
+
+    `voice` is told where a text is spoken by several.
+    """
 
     word: str
     source: Span
     start_s: float
     end_s: float
+    voice: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """When a stretch of the caller's text is heard; where it has no length, it is silence that was asked for."""
+
+    source: Span
+    start_s: float
+    end_s: float
+    voice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +262,7 @@ class Run:
     audio_s: float = 0.0
     first_sound_at: float | None = None
     underruns: int = 0
+    passages: tuple[Passage, ...] = ()
     cut: str | None = None
 
     def sounded(self, chunk: Chunk) -> None:

@@ -11,9 +11,10 @@ An engine is given a plan and a voice, and yields sound:
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +22,7 @@ import numpy as np
 from api.engines.timeline import Timeline
 from api.engines.voices import KOKORO, OPENAI, find_language, role_of
 from api.engines.watch import Watch
-from api.errors import EngineFailed, UnknownVoice, UnsupportedParameter
+from api.errors import EngineFailed, UnknownVoice, Unsupported, UnsupportedParameter
 from api.phases import Phase
 from api.settings import Settings
 from api.types import Capability, Chunk, Limits, Mark, Pcm, Plan, Run, Samples, Speech, Timing, Voice
@@ -99,6 +100,14 @@ class Engine(ABC):
     def synthesize(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Utterance]:
         """Speak the plan's segments in order."""
 
+    async def phonemize(self, text: str, language: str) -> str:  # noqa: ARG002
+        """How the text is pronounced, in the alphabet that this engine reads or that linguists do (IPA)."""
+        raise Unsupported(f"The engine '{self.card.name}' does not tell how it pronounces.")
+
+    async def mixed_voice(self, voice_id: str) -> bytes:  # noqa: ARG002
+        """A voice, or a mix of several, as a file in the form in which this engine's voices are published."""
+        raise Unsupported(f"The engine '{self.card.name}' has no voices that can be mixed.")
+
     def own_voice(self, voice_id: str) -> Voice | None:
         """One of the engine's own voices by its id."""
         return self.card.voices.get(voice_id)
@@ -130,7 +139,7 @@ class Engine(ABC):
         timeline = Timeline(plan, self.card.sample_rate_hz)
         run.phases.turn(Phase.SYNTHESIS)
         try:
-            async with aclosing(self.synthesize(plan, voice, run)) as utterances:
+            async with aclosing(self._spoken(plan, voice, run)) as utterances:
                 while utterance := await self.watch.next_of(utterances):
                     if pause := timeline.pause_before(utterance.segment):
                         yield self._silence(pause)
@@ -138,11 +147,26 @@ class Engine(ABC):
                     timings = timeline.place(len(utterance.samples), utterance.marks)
                     yield Chunk(Pcm(utterance.samples, self.card.sample_rate_hz), timings)
                     run.phases.turn(Phase.SYNTHESIS)
+            run.passages = timeline.passages(plan.pause_after_s)
             yield self._silence(plan.pause_after_s, timeline.close())
         except (MemoryError, RuntimeError) as error:
             raise self._translated(error) from error
         finally:
             run.cancelled = True
+
+    def _spoken(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Utterance]:
+        if any(segment.voice or segment.speed for segment in plan.segments):
+            return self._spoken_in_turns(plan, voice, run)
+        return self.synthesize(plan, voice, run)
+
+    async def _spoken_in_turns(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Utterance]:
+        """Each stretch that one voice says at one speed is a plan of its own to the engine."""
+        for first, turn, speaker in _turns(plan, voice):
+            async with aclosing(self.synthesize(turn, speaker, run)) as utterances:
+                async for utterance in utterances:
+                    yield replace(utterance, segment=first + utterance.segment)
+            if run.cancelled:
+                return
 
     def _translated(self, error: Exception) -> Exception:
         """What the libraries under an engine raise, in the road's words; they are known here by name alone."""
@@ -170,3 +194,18 @@ class Engine(ABC):
                 raise UnsupportedParameter(
                     f"The engine '{self.card.name}' does not support '{param}'.", param=param
                 )
+
+
+def _turns(plan: Plan, voice: Voice) -> Iterator[tuple[int, Plan, Voice]]:
+    """The number of the turn's first segment, the turn, and who has it."""
+    first = 0
+    for (own_voice, own_speed), group in groupby(plan.segments, key=lambda s: (s.voice, s.speed)):
+        segments = tuple(replace(segment, voice=None, speed=None) for segment in group)
+        speaker, speed = own_voice or voice, own_speed or plan.speed
+        goes_on = first + len(segments) < len(plan.segments)
+        yield (
+            first,
+            replace(plan, segments=segments, language=speaker.language, speed=speed, goes_on=goes_on),
+            speaker,
+        )
+        first += len(segments)

@@ -2,8 +2,9 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from api.types import Mark, Plan, Span, Timing, Word
+from api.types import Mark, Passage, Plan, Span, Timing, Word
 
 
 class Timeline:
@@ -16,14 +17,16 @@ class Timeline:
         self._samples = 0
         self._segment_start = 0
         self._open: Timing | None = None
+        self._passages: list[Passage] = []
 
     def pause_before(self, segment: int) -> float:
         """Seconds of silence due before the next sample of this segment."""
         if segment == self._segment:
             return 0.0
+        self._end_passage()
         pause_s = sum(s.pause_before_s for s in self._segments[self._segment + 1 : segment + 1])
         self._segment = segment
-        self._samples += round(pause_s * self._rate_hz)
+        self._pause(pause_s)
         self._segment_start = self._samples
         return pause_s
 
@@ -37,16 +40,39 @@ class Timeline:
         last, self._open = self._open, None
         return (last,) if last else ()
 
+    def passages(self, pause_after_s: float) -> tuple[Passage, ...]:
+        """What was heard when, once all has been heard but this last silence."""
+        self._end_passage()
+        self._pause(pause_after_s)
+        return tuple(self._passages)
+
+    def _end_passage(self) -> None:
+        if self._segment >= 0 and (words := self._segments[self._segment].words):
+            source = Span(words[0].source.start, words[-1].source.end)
+            times = (self._segment_start / self._rate_hz, self._samples / self._rate_hz)
+            self._passages.append(Passage(source, *times, self._voice()))
+
+    def _pause(self, pause_s: float) -> None:
+        start = self._samples
+        self._samples += round(pause_s * self._rate_hz)
+        if self._samples > start:
+            self._passages.append(Passage(Span(0, 0), start / self._rate_hz, self._samples / self._rate_hz))
+
+    def _voice(self) -> str | None:
+        voice = self._segments[self._segment].voice
+        return voice.id if voice else None
+
     def _settled(self, marks: Sequence[Mark]) -> Iterator[Timing]:
         origin_s = self._segment_start / self._rate_hz
+        voice = self._voice()
         for mark in marks:
             word = self._word_at(mark.spoken)
             if word is None:
                 continue
-            heard = Timing(word.text, word.source, origin_s + mark.start_s, origin_s + mark.end_s)
+            heard = Timing(word.text, word.source, origin_s + mark.start_s, origin_s + mark.end_s, voice)
             if self._open and self._open.source == word.source:
                 # Several spoken words may read out one written word: "$5" is heard as "five dollars".
-                heard = Timing(word.text, word.source, self._open.start_s, heard.end_s)
+                heard = replace(heard, start_s=self._open.start_s)
             elif self._open:
                 yield self._open
             self._open = heard

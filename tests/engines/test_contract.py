@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import time
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from api import text
 from api.engines.base import Engine
 from api.engines.registry import ENGINES, engine_class
 from api.engines.voices import KOKORO, OPENAI
-from api.errors import InvalidRequest, UnknownVoice, UnsupportedParameter
+from api.errors import InvalidRequest, UnknownVoice, Unsupported, UnsupportedParameter
 from api.settings import Settings
 from api.types import Capability, Chunk, Plan, Run, Samples, Speech, Timing
 
@@ -164,6 +165,43 @@ class TestCapabilities:
         assert all(a.end_s <= b.start_s + 0.02 for a, b in itertools.pairwise(timings))
         assert timings[4].start_s - timings[3].start_s > 1.0
         assert all(asked.text[t.source.start : t.source.end] == t.word for t in timings)
+
+
+class TestTurns:
+    """A plan whose segments are spoken by several voices, at several speeds."""
+
+    async def test_each_voice_sounds_as_it_does_alone(self, engine: Engine) -> None:
+        she, he = (engine.voice(speech(voice=name)) for name in ("af_heart", "am_adam"))
+        hers, his = "Was it you, then?", "It was me."
+        plan = plan_for(engine, speech(text=f"{hers} [pause:1s] {his}"))
+        segments = tuple(replace(s, voice=v) for s, v in zip(plan.segments, (she, he), strict=True))
+        run = Run(id="test")
+        chunks = [chunk async for chunk in engine.stream(replace(plan, segments=segments), she, run)]
+        # An end that goes on may be followed by a breath.
+        heard, alone = samples_of(chunks), await sound_of(engine, speech(text=hers, voice="af_heart"))
+        assert np.array_equal(heard[: len(alone)], alone)
+        alone = await sound_of(engine, speech(text=his, voice="am_adam"))
+        assert np.array_equal(heard[-len(alone) :], alone)
+        assert [passage.voice for passage in run.passages] == [she.id, None, he.id]
+        assert run.passages[-1].end_s == pytest.approx(len(heard) / engine.card.sample_rate_hz)
+
+    async def test_each_speed_is_kept(self, engine: Engine) -> None:
+        if Capability.SPEED not in engine.card.capabilities:
+            pytest.skip("no speed")
+        plan = plan_for(engine, speech(text="One two three four. [pause:1s] One two three four."))
+        segments = tuple(replace(s, speed=v) for s, v in zip(plan.segments, (0.5, 2.0), strict=True))
+        run, voice = Run(id="test"), engine.voice(speech())
+        async for _ in engine.stream(replace(plan, segments=segments), voice, run):
+            pass
+        slow, _, fast = (passage.end_s - passage.start_s for passage in run.passages)
+        assert 2.5 < slow / fast < 6
+
+    async def test_what_it_cannot_do_with_phonemes_and_voices_it_says(self, engine: Engine) -> None:
+        asked = (engine.phonemize("Hello there.", "en-us"), engine.mixed_voice("alloy"))
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        assert all(
+            answer if isinstance(answer, str | bytes) else type(answer) is Unsupported for answer in answers
+        )
 
 
 class TestConduct:

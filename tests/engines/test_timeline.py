@@ -1,9 +1,10 @@
 import time
+from dataclasses import replace
 
 import pytest
 
 from api.engines.timeline import Timeline
-from api.types import Mark, Plan, Segment, Span, Timing, Word
+from api.types import Mark, Passage, Plan, Segment, Span, Timing, Voice, Word
 
 RATE_HZ = 1000
 
@@ -83,6 +84,30 @@ def test_what_is_spoken_beside_the_callers_words_has_no_timing() -> None:
     timeline.pause_before(0)
     assert timeline.place(900, (mark(0, 5, 0.0, 0.4), mark(6, 9, 0.5, 0.9), mark(9, 9, 0.9, 0.9))) == ()
     assert timeline.close() == (Timing("yes", Span(0, 3), 0.5, 0.9),)
+
+
+def test_passages_are_what_was_heard_when_and_the_silence_between() -> None:
+    anna = Voice("anna", "Anna", "en")
+    segments = (segment("one two", 1.0), replace(segment("three", 0.5, source=20), voice=anna))
+    timeline = Timeline(Plan(segments, "en"), RATE_HZ)
+    for index in (0, 0, 1):
+        timeline.pause_before(index)
+        timeline.place(300, ())
+    assert timeline.passages(0.25) == (
+        Passage(Span(0, 0), 0.0, 1.0),
+        Passage(Span(0, 7), 1.0, 1.6),
+        Passage(Span(0, 0), 1.6, 2.1),
+        Passage(Span(20, 25), 2.1, 2.4, "anna"),
+        Passage(Span(0, 0), 2.4, 2.65),
+    )
+
+
+def test_a_word_tells_its_voice_where_there_are_several() -> None:
+    anna = Voice("anna", "Anna", "en")
+    timeline = Timeline(Plan((replace(segment("one"), voice=anna),), "en"), RATE_HZ)
+    timeline.pause_before(0)
+    timeline.place(300, (mark(0, 3, 0.0, 0.3),))
+    assert [timing.voice for timing in timeline.close()] == ["anna"]
 
 
 def test_the_same_word_twice_is_two_timings() -> None:

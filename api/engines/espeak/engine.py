@@ -87,7 +87,7 @@ class EspeakEngine(Engine):
     def _orders(self, plan: Plan, voice: Voice) -> list[Order]:
         language = find_language(plan.language, self.card.languages)
         identifier = self._casting.identifier(voice.id, language)
-        last = len(plan.segments) - 1
+        last = len(plan.segments) - (0 if plan.goes_on else 1)
         return [
             Order(
                 identifier, segment.text, plan.speed, plan.pitch, pause=index < last and _ends_clause(segment.text)
