@@ -17,16 +17,16 @@ from api.types import Audio, Run, Speech
 async def speak(speech: Speech, rooms: Rooms, run: Run) -> AsyncGenerator[Audio]:
     """One text in, its sound out, piece by piece. A slot is held only while the engine works."""
     engine = rooms.engine_for(speech.model)  # ModelNotFound           404
-    voice = engine.voice(speech)  # UnknownVoice            400
+    cast = rooms.cast(speech)  # UnknownVoice            400
     with closing(rooms.open_encoder(speech)) as encoder:  # InvalidRequest          400
-        async with rooms.admit(speech, voice, run) as ticket:  # QueueFull, and so on    503
-            plan = await rooms.plan(speech, voice, run)  # EmptyInput         400
+        async with rooms.admit(speech, cast, run) as ticket:  # QueueFull, and so on    503
+            plan = await rooms.plan(speech, cast, run)  # EmptyInput         400
             ticket.reprice(rooms.cost_of(plan))  # InputTooCostly          400
-            async with aclosing(engine.stream(plan, voice, run)) as chunks:
+            async with aclosing(engine.stream(plan, cast.lead, run)) as chunks:
                 async for chunk in chunks:  # EngineFailed            500, or a cut stream
                     ticket.sound(chunk.pcm.duration_s, silent=chunk.silent)
                     yield await rooms.encode(encoder, chunk, run)
-            rooms.learn(speech, voice, ticket)
+            rooms.learn(cast, ticket)
         yield await rooms.finish(encoder, run)
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from typing import ParamSpec, TypeVar
@@ -14,8 +14,9 @@ from api.admission import Estimator, Gate, LoneGate, SharedGate, Ticket, audio_s
 from api.audio import Encoder, open_encoder
 from api.curfew import Curfew
 from api.engines.base import Engine
-from api.errors import ModelNotFound
+from api.errors import ModelNotFound, UnknownVoice
 from api.phases import Phase
+from api.text import Part
 from api.types import Audio, Chunk, Plan, Run, Speech, Voice
 
 P = ParamSpec("P")
@@ -23,6 +24,22 @@ T = TypeVar("T")
 
 # What OpenAI calls its models; each means the engine that is loaded.
 OPENAI_MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts", "gpt-4o-mini-tts-2025-12-15")
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Who speaks which part of a text. Of most texts there is one part."""
+
+    roles: tuple[tuple[Part, Voice], ...]
+
+    @property
+    def lead(self) -> Voice:
+        """The request's own voice."""
+        return self.roles[0][1]
+
+    def audio_s(self) -> float:
+        """How long the text is likely to sound."""
+        return sum(audio_seconds(part.text.text, part.speed) for part, _ in self.roles)
 
 
 @dataclass(frozen=True)
@@ -74,11 +91,26 @@ class Rooms:
             whole=speech.whole,
         )
 
+    def cast(self, speech: Speech) -> Cast:
+        """The parts of the text, and a voice of the engine's for each. Refuses what the engine cannot do."""
+        (first, *others) = text.read_script(speech)
+        voices = {first.voice: self.engine.voice(replace(speech, voice=first.voice))}
+        for part in others:
+            if part.voice not in voices:
+                voices[part.voice] = self._named_in_the_text(replace(speech, voice=part.voice))
+        return Cast(tuple((part, voices[part.voice]) for part in (first, *others)))
+
+    def _named_in_the_text(self, speech: Speech) -> Voice:
+        try:
+            return self.engine.voice(speech)
+        except UnknownVoice:
+            raise UnknownVoice("A voice named in the text is not known.", param="input") from None
+
     @asynccontextmanager
-    async def admit(self, speech: Speech, voice: Voice, run: Run) -> AsyncIterator[Ticket]:
+    async def admit(self, speech: Speech, cast: Cast, run: Run) -> AsyncIterator[Ticket]:
         """A place inside, by what this text is likely to cost."""
-        run.speech, run.voice, run.engine = speech, voice, self.engine.card.name
-        cost_s = self.estimator.cost_s(speech.text, voice.language, speech.speed)
+        run.speech, run.voice, run.engine = speech, cast.lead, self.engine.card.name
+        cost_s = sum(self.estimator.cost_s(p.text.text, voice.language, p.speed) for p, voice in cast.roles)
         live = run.patience_s() != float("inf")
         errand = blake2b(repr((run.entry.caller.name, speech)).encode(), digest_size=12).hexdigest()
         run.phases.turn(Phase.QUEUE)
@@ -88,17 +120,22 @@ class Rooms:
 
     def cost_of(self, plan: Plan) -> float:
         """The corrected cost: what will really be read out. Pauses cost the engine nothing."""
-        return sum(self.estimator.cost_s(s.text, plan.language, plan.speed) for s in plan.segments)
+        return sum(
+            self.estimator.cost_s(s.text, s.voice.language if s.voice else plan.language, s.speed or plan.speed)
+            for s in plan.segments
+        )
 
-    def learn(self, speech: Speech, voice: Voice, ticket: Ticket) -> None:
+    def learn(self, cast: Cast, ticket: Ticket) -> None:
         """Hold the estimate against what was spoken, for the next text in this language."""
-        self.estimator.learn(voice.language, audio_seconds(speech.text, speech.speed), ticket.made_s)
+        languages = {voice.language for _, voice in cast.roles}
+        if len(languages) == 1:
+            self.estimator.learn(languages.pop(), cast.audio_s(), ticket.made_s)
 
-    async def plan(self, speech: Speech, voice: Voice, run: Run) -> Plan:
+    async def plan(self, speech: Speech, cast: Cast, run: Run) -> Plan:
         run.phases.turn(Phase.PLAN)
         engine, loop = self.engine, asyncio.get_running_loop()
         return await loop.run_in_executor(
-            self.planning, text.plan, speech, voice.language, engine.card.limits, engine.measure
+            self.planning, text.plan, speech, cast.lead.language, engine.card.limits, engine.measure, cast.roles
         )
 
     async def encode(self, encoder: Encoder, chunk: Chunk, run: Run) -> Audio:

@@ -76,10 +76,20 @@ class Pcm:
 
 
 @dataclass(frozen=True, slots=True)
+class Alias:
+    """A caller's own name for a voice, and the pace that suits it."""
+
+    name: str
+    voice: str
+    rate: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Speech:
     """What a caller asks to hear: each field checked by itself, nothing yet held against an engine.
 
-    `phonemes` says that the text is phonemes already, in the engine's own alphabet.
+    `phonemes` says that the text is phonemes already, in the engine's own alphabet; `tags` and `ssml` that voices
+    and speeds are marked in it.
     """
 
     text: str
@@ -97,6 +107,14 @@ class Speech:
     whole: bool = False
     rules_off: frozenset[str] = frozenset()
     phonemes: bool = False
+    tags: bool = False
+    ssml: bool = False
+    aliases: tuple[Alias, ...] = ()
+
+    @property
+    def several_voices(self) -> bool:
+        """Whether the text itself may say who speaks, and how fast."""
+        return self.tags or self.ssml
 
 
 @dataclass(frozen=True, slots=True)

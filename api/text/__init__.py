@@ -5,5 +5,6 @@ Pure: no files, no network, no settings, no clock.
 
 from api.text.normalize import MASTER_SWITCH, RULES
 from api.text.planning import plan
+from api.text.script import Part, read_script
 
-__all__ = ["MASTER_SWITCH", "RULES", "plan"]
+__all__ = ["MASTER_SWITCH", "RULES", "Part", "plan", "read_script"]

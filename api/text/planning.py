@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from api.errors import EmptyInput
 from api.text.characters import PAUSE, SENTENCE, clean
@@ -9,31 +10,90 @@ from api.text.lines import unwrap
 from api.text.normalize import LAYOUT, MASTER_SWITCH, rules_for
 from api.text.pauses import Pauses
 from api.text.rule import Rule
+from api.text.script import Part
 from api.text.segments import Segmenter
 from api.text.sentences import mark
+from api.text.ssml import shown, with_boundaries
 from api.text.traced import Traced
 from api.text.words import CallersWords, is_heard
-from api.types import Limits, Plan, Segment, Span, Speech
+from api.types import Limits, Plan, Segment, Span, Speech, Voice
 
 _IDLE_SPACES = re.compile(r"(?<=[\n\x1e\x1f]) +| +(?=[\n\x1e]| |[.,](?:\s|\Z))")
 _BREAK = re.compile(r"[\n\x1e\x1f]")
 
 
-def plan(speech: Speech, language: str, limits: Limits, measure: Callable[[str], int]) -> Plan:
-    """What an engine with these limits speaks for this text.
+def plan(
+    speech: Speech,
+    language: str,
+    limits: Limits,
+    measure: Callable[[str], int],
+    cast: Sequence[tuple[Part, Voice]] = (),
+) -> Plan:
+    """What an engine with these limits speaks for this text; `cast` says who speaks which part of it.
 
     Raises EmptyInput when nothing is left to say, and InvalidRequest when too much silence is asked for.
     """
-    pauses = Pauses()
-    text = pauses.take(clean(Traced(speech.text)))
-    text = _read(text, LAYOUT, speech.rules_off)
-    text = mark(unwrap(text), language)
-    text = _read(text, rules_for(language), speech.rules_off)
-    text = text.sub(_IDLE_SPACES, "")
-    segments, pause_after_s = _segments(speech.text, text, pauses, (limits, measure))
+    source = with_boundaries(speech.text) if speech.ssml else speech.text
+    reading = _Reading(speech, source, (limits, measure), Pauses())
+    if not speech.several_voices:
+        text, speed = (cast[0][0].text, cast[0][0].speed) if cast else (Traced(speech.text), speech.speed)
+        segments, pause_after_s = reading.of(text, language)
+    else:
+        speed = speech.speed
+        segments, pause_after_s = _in_turns(reading, cast)
     if not segments:
         raise EmptyInput("The input has nothing in it that can be spoken.", param="input")
-    return Plan(segments, language, speech.speed, speech.pitch, speech.instructions, pause_after_s)
+    return Plan(segments, language, speed, speech.pitch, speech.instructions, pause_after_s)
+
+
+def _in_turns(reading: "_Reading", cast: Sequence[tuple[Part, Voice]]) -> tuple[tuple[Segment, ...], float]:
+    """Each part's segments by its own voice, and the silence after the last one."""
+    segments: list[Segment] = []
+    pause_s = 0.0
+    for part, voice in cast:
+        own, pause_after_s = reading.of(part.text, voice.language, opening=not segments)
+        for segment in own:
+            segments.append(
+                replace(segment, voice=voice, speed=part.speed, pause_before_s=segment.pause_before_s + pause_s)
+            )
+            pause_s = 0.0
+        pause_s += pause_after_s
+    return tuple(segments), pause_s
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How the parts of one input are read: by the same switches, and with one account of their pauses."""
+
+    speech: Speech
+    source: str
+    fit: tuple[Limits, Callable[[str], int]]
+    pauses: Pauses
+
+    def of(self, text: Traced, language: str, *, opening: bool = True) -> tuple[tuple[Segment, ...], float]:
+        """A text's segments, and the silence after the last one; `opening` makes the first one short."""
+        off = self.speech.rules_off
+        text = self.pauses.take(clean(text))
+        text = _read(text, LAYOUT, off)
+        text = mark(unwrap(text), language)
+        text = _read(text, rules_for(language), off)
+        return self._segments(text.sub(_IDLE_SPACES, ""), opening=opening)
+
+    def _segments(self, text: Traced, *, opening: bool) -> tuple[tuple[Segment, ...], float]:
+        segments: list[Segment] = []
+        spoken, stretches = _stretches(text)
+        segmenter = Segmenter(spoken.text, *self.fit)
+        words = CallersWords(self.source, spoken, shown if self.speech.ssml else str.strip)
+        pause_s = 0.0
+        for sentences, pause_after in stretches:
+            for span in segmenter.cut(sentences, opening=opening and not segments):
+                segment = _segment(spoken.text, span, words, pause_s)
+                if segment:
+                    segments.append(segment)
+                    pause_s = 0.0
+            if pause_after is not None:
+                pause_s += self.pauses.seconds_at(pause_after)
+        return tuple(segments), pause_s
 
 
 def _read(text: Traced, rules: Sequence[Rule], off: frozenset[str]) -> Traced:
@@ -41,26 +101,6 @@ def _read(text: Traced, rules: Sequence[Rule], off: frozenset[str]) -> Traced:
         if rule.name not in off and MASTER_SWITCH not in off:
             text = rule.apply(text)
     return text
-
-
-def _segments(
-    source: str, text: Traced, pauses: Pauses, fit: tuple[Limits, Callable[[str], int]]
-) -> tuple[tuple[Segment, ...], float]:
-    """The segments, and the silence after the last one."""
-    segments: list[Segment] = []
-    spoken, stretches = _stretches(text)
-    segmenter = Segmenter(spoken.text, *fit)
-    words = CallersWords(source, spoken)
-    pause_s = 0.0
-    for sentences, pause_after in stretches:
-        for span in segmenter.cut(sentences, opening=not segments):
-            segment = _segment(spoken.text, span, words, pause_s)
-            if segment:
-                segments.append(segment)
-                pause_s = 0.0
-        if pause_after is not None:
-            pause_s += pauses.seconds_at(pause_after)
-    return tuple(segments), pause_s
 
 
 def _stretches(text: Traced) -> tuple[Traced, list[tuple[list[Span], int | None]]]:

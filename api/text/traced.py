@@ -30,6 +30,10 @@ class Traced:
         self.starts = np.arange(len(text), dtype=np.int64) if starts is None else starts
         self.ends = np.arange(1, len(text) + 1, dtype=np.int64) if ends is None else ends
 
+    def between(self, start: int, end: int) -> "Traced":
+        """A stretch of it."""
+        return Traced(self.text[start:end], self.starts[start:end], self.ends[start:end])
+
     def sub(self, pattern: re.Pattern[str], speak: Speak | str) -> "Traced":
         """Read every match of the pattern; one pass, linear in the text."""
         return self.edited(_edits(pattern.finditer(self.text), speak))

@@ -8,7 +8,7 @@ words that were read as one (`USD 50`) are one.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from api.text.traced import Traced
 from api.types import Span, Word
@@ -25,12 +25,16 @@ def is_heard(text: str) -> bool:
 class CallersWords:
     """The words of one caller's text, as they are found in the text that is spoken."""
 
-    def __init__(self, source: str, spoken: Traced) -> None:
+    def __init__(self, source: str, spoken: Traced, shown: Callable[[str], str] = str.strip) -> None:
+        """`shown` makes of a piece of the source what a reader is shown."""
         self._source = source
+        self._shown = shown
         self._spoken = spoken.text
         self._starts: list[int] = spoken.starts.tolist()
         self._ends: list[int] = spoken.ends.tolist()
-        self._word_ends = [match.end() for match in _WORD.finditer(source)]
+        # Those of the stretch that is spoken; of many stretches, each looks at its own.
+        first, last = (self._starts[0], self._ends[-1]) if self._starts else (0, 0)
+        self._word_ends = [match.end() for match in _WORD.finditer(source, first, last)]
 
     def heard_in(self, start: int, end: int) -> Iterator[Word]:
         """The words that this stretch of the spoken text reads; their spans count from the stretch's start."""
@@ -61,4 +65,4 @@ class CallersWords:
         written = self._source[source_start:source_end]
         source = Span(source_end - len(written.lstrip()), source_start + len(written.rstrip()))
         spoken_end = start + len(self._spoken[start:end].rstrip())
-        return Word(written.strip(), source, Span(start - origin, spoken_end - origin))
+        return Word(self._shown(written), source, Span(start - origin, spoken_end - origin))
