@@ -14,11 +14,11 @@ install: .venv/serve.done
 serve: install
 	@exec $(BIN)/chorus serve
 
-# Most tests wait for something: three at a time. Faults are measured, and have the machine for themselves.
+# Most tests wait for something: three at a time. Those that take times have the machine for themselves.
 test: .venv/test.done
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -n 3 --dist worksteal --ignore tests/faults
-	$(BIN)/coverage run -m pytest tests/faults
+	$(BIN)/coverage run -m pytest -n 3 --dist worksteal -m "not measured"
+	$(BIN)/coverage run -m pytest -m measured tests/faults
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=95
 

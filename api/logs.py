@@ -6,6 +6,7 @@ import re
 import sys
 import uuid
 from datetime import datetime
+from types import TracebackType
 from typing import Any
 
 from api.settings import Server
@@ -45,6 +46,14 @@ def configure(server: Server) -> None:
     LOGGER.handlers = [handler]
     LOGGER.setLevel(server.log_level.upper())
     LOGGER.propagate = False
+    logging.captureWarnings(capture=True)
+    sys.excepthook = _tell_of_the_uncaught
+
+
+def _tell_of_the_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """What ends a process is a line of the log as well."""
+    if not issubclass(kind, KeyboardInterrupt):
+        LOGGER.critical("this process ends by an error", exc_info=(kind, error, trace))
 
 
 def id_of_request(sent: str) -> str:

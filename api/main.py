@@ -17,7 +17,7 @@ from api.metrics import Meters
 from api.pipeline import warm_up
 from api.rooms import Rooms
 from api.routes import mount
-from api.settings import Auth, Settings
+from api.settings import Settings
 from api.traces import open_traces
 
 
@@ -61,10 +61,8 @@ def create_app(
             if traces:
                 await asyncio.to_thread(traces.close)
 
-    callers = Callers(chosen.auth)
     app = FastAPI(title="Chorus", version=__version__, lifespan=lifespan)
-    app.state.callers = callers
-    app.state.watchers = Callers(Auth(keys=chosen.metrics.keys)) if chosen.metrics.keys else callers
+    app.state.callers, app.state.watchers = Callers(chosen.auth), Callers.who_watch(chosen)
     app.state.meters, app.state.gpus = counting, Gpus()
     mount(app, chosen, counting, traces)
     return app

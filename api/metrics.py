@@ -94,7 +94,7 @@ CUT = Counter(
 )
 WIRE = Counter(
     "chorus_wire_refusals_total",
-    "Connections refused before a request was whole, by error code; they are not among the requests.",
+    "Connections refused before their request had a whole head, by error code; they are not among the requests.",
     ("code",),
     (("malformed_request",), ("request_timeout",), ("too_many_connections",)),
 )
@@ -179,6 +179,7 @@ ENDED = Counter(
 
 # --- the machine ---
 
+SERVES = Reading("chorus_ready", "1 while a worker takes requests, as `/ready` tells; 0 while none does.")
 GPU_BUSY = Reading("chorus_gpu_utilization_ratio", "Part of the last second in which a GPU was at work.", ("gpu",))
 GPU_USED = Reading("chorus_gpu_memory_used_bytes", "Memory of a GPU that is in use, by anybody.", ("gpu",))
 GPU_MEMORY = Reading("chorus_gpu_memory_bytes", "Memory of a GPU.", ("gpu",))
@@ -231,10 +232,7 @@ class Meters:
         return _Everything(self._counted, tuple(figures))
 
     def _counted(self) -> Iterable[prometheus.Metric]:
-        if self._directory is None:
-            return self._own.collect()
-        files = [str(path) for path in self._directory.glob("*_w*.db")]
-        return MultiProcessCollector.merge(files)  # type: ignore[no-untyped-call,no-any-return]
+        return self._own.collect() if self._directory is None else _merged(self._directory)
 
     def _child(self, metric: Metric, labels: tuple[str, ...]) -> Any:
         child = self._children.get((metric, labels))
@@ -242,6 +240,17 @@ class Meters:
             made = self._made[metric]
             child = self._children[metric, labels] = made.labels(*labels) if metric.labels else made
         return child
+
+
+def told_by_all(figures: Iterable[Figure]) -> Collector:
+    """The same by a process that counts nothing itself."""
+    directory = settings.metrics_directory()
+    return _Everything(lambda: _merged(directory) if directory else (), tuple(figures))
+
+
+def _merged(directory: Path) -> Iterable[prometheus.Metric]:
+    files = [str(path) for path in directory.glob("*_w*.db")]
+    return MultiProcessCollector.merge(files)  # type: ignore[no-untyped-call,no-any-return]
 
 
 class _Everything(Collector):

@@ -129,12 +129,21 @@ class Tone(Section):
     first_chunk_ms: float = Field(0, ge=0, description="Delay before a request's first chunk.")
     load_s: float = Field(0, ge=0, description="How long it takes to load.")
     fault: Literal[
-        "none", "fail_start", "fail_first", "fail_midway", "hang", "hang_all", "block", "out_of_memory", "slow"
+        "none",
+        "fail_start",
+        "fail_first",
+        "fail_midway",
+        "hang",
+        "hang_all",
+        "block",
+        "out_of_memory",
+        "lose",
+        "slow",
     ] = Field(
         "none",
         description="Injected fault: never load, fail before the first chunk, fail midway, stop midway without a "
-        "word (this request, or all of them), block the event loop, run out of memory, or speak slower than "
-        "anybody listens.",
+        "word (this request, or all of them), block the event loop, run out of memory, lose the GPU for good, or "
+        "speak slower than anybody listens.",
     )
     fault_every: int = Field(1, ge=1, description="Only every nth request meets the fault.")
 
@@ -194,6 +203,17 @@ def load(**overrides: Any) -> Settings:
     if problems:
         raise SettingsInvalid("\n".join(problems))
     return settings
+
+
+def log_style() -> str:
+    """How log lines look, for whoever has to say that other settings are wrong."""
+    given = {**dotenv_values(DOTENV), **os.environ}
+    return "json" if given.get(f"{PREFIX}SERVER__LOG") == "json" else "pretty"
+
+
+def visible_gpus() -> str | None:
+    """Which GPUs this server may use, in CUDA's words and by its variable; None: all of them."""
+    return os.environ.get("CUDA_VISIBLE_DEVICES")
 
 
 def metrics_directory() -> Path | None:

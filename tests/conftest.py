@@ -1,9 +1,11 @@
-"""Servers that many tests share: one a process and engine, started when first asked for."""
+"""Servers that many tests share: one a process and engine, started when asked for; and the table of promises."""
 
 from collections.abc import Iterator
+from dataclasses import astuple
 
 import pytest
 
+from tests.faults.promises import Ledger, Measured, Promise
 from tests.server import Server
 
 
@@ -15,6 +17,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def times(request: pytest.FixtureRequest) -> int:
     """By how much a fault's long form is longer than its short one."""
     return 25 if request.config.getoption("--long") else 1
+
+
+@pytest.fixture
+def promise(request: pytest.FixtureRequest) -> Iterator[Promise]:
+    ledger = Ledger()
+    name = request.node.name.removeprefix("test_").replace("_", " ")
+    yield Promise(ledger, name, to_the_letter=request.config.getoption("--long"))
+    # What a report carries reaches the end of the run from every process that runs tests.
+    request.node.user_properties.append(("promises", [astuple(row) for row in ledger.rows]))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
+    """Every fault's numbers, in one table at the end."""
+    yield
+    reports = [report for found in terminalreporter.stats.values() for report in found]
+    told = [report for report in reports if getattr(report, "when", None) == "teardown"]
+    properties = [found for report in told for found in report.user_properties]
+    rows = [Measured(*row) for name, found in properties if name == "promises" for row in found]
+    if rows:
+        terminalreporter.write_sep("=", "numbers against promises")
+        terminalreporter.write_line(Ledger(rows).table())
 
 
 @pytest.fixture(scope="session")

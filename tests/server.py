@@ -25,7 +25,7 @@ class Server:
     """`with Server(ENGINE="tone") as server:` runs one; names are settings without their prefix."""
 
     def __init__(self, **settings: object) -> None:
-        self.port = free_port()
+        self.port = int(str(settings.pop("SERVER__PORT", None) or free_port()))
         self.url = f"http://127.0.0.1:{self.port}"
         self._environment = environment(SERVER__PORT=self.port, **{"SERVER__WORKERS": 1, **settings})
 

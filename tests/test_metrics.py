@@ -22,7 +22,7 @@ LABELS = {
 UNITS = ("seconds", "bytes", "ratio", "total", "info")
 # What is counted in pieces has no unit.
 COUNTS = {"requests_open", "batch_size", "queue_up", "slots", "slots_in_use", "waiting"}
-COUNTS |= {"worker_open_files", "worker_ready", "draining"}
+COUNTS |= {"worker_open_files", "worker_ready", "ready", "draining"}
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)

@@ -8,8 +8,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
-import click
-
+from api.logs import LOGGER
 from workers.kinship import become_child
 
 # One that lived this long ended by accident, and is replaced at once; others after longer and longer pauses.
@@ -47,7 +46,7 @@ class Kept(ABC):
 
 def spawn(
     module: str,
-    told: Mapping[str, int],
+    told: Mapping[str, object],
     pass_fds: tuple[int, ...] = (),
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
@@ -65,17 +64,18 @@ def spawn(
 class Doorman(Kept):
     """The process that answers while no worker does; see `doorman.py`."""
 
-    def __init__(self, listener_fd: int, board_fd: int) -> None:
+    def __init__(self, listener_fd: int, board_fd: int, environment: Mapping[str, str]) -> None:
         self._fds = (listener_fd, board_fd)
+        self._environment = environment
         self._start()
 
     def _start(self) -> None:
         self._started = time.monotonic()
         told = dict(zip(("--socket", "--board"), self._fds, strict=True))
-        self._process = spawn("workers.doorman", told, self._fds)
+        self._process = spawn("workers.doorman", told, self._fds, self._environment)
 
     def start_again(self) -> None:
-        click.echo("The doorman has ended. It is started again.", err=True)
+        LOGGER.warning("The doorman has ended. It is started again.")
         self._start()
 
     def end(self) -> None:

@@ -14,7 +14,9 @@ from typing import Any
 
 from api.errors import Draining, EngineRestarting, Starting, Unavailable
 from api.logs import id_of_request
+from api.settings import Settings
 from workers.board import Board, State
+from workers.tally import Tally
 
 # A caller that is told to come back when its body is still on the way may only see that the line went dead.
 READS_BODY_S = 2.0
@@ -25,25 +27,33 @@ SPREAD = 1.3
 
 
 class ClosedDoor:
-    """Plain ASGI. `/live` is 200; `/ready` and everything else say why not; each answer closes its connection."""
+    """Plain ASGI. `/live` is 200, and `/metrics` what is known; `/ready` and everything else say why not.
 
-    def __init__(self, board: Board, boot_deadline_s: float) -> None:
+    Each answer closes its connection.
+    """
+
+    def __init__(self, board: Board, settings: Settings) -> None:
         self._board = board
-        self._boot_deadline_s = boot_deadline_s
+        self._boot_deadline_s = settings.server.boot_deadline_s
+        self._tally = Tally(settings)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             return
-        status, body, headers = self._answer(scope["path"])
+        asked = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         with suppress(TimeoutError):
             async with asyncio.timeout(READS_BODY_S):
                 await _read(receive)
-        data = json.dumps(body, separators=(",", ":")).encode()
+        if scope["path"] == "/metrics":
+            status, data, headers = await self._tally.answer(asked)
+        else:
+            status, body, headers = self._answer(scope["path"])
+            data = json.dumps(body, separators=(",", ":")).encode()
         heads = {
             "content-type": "application/json",
             "content-length": str(len(data)),
             "connection": "close",
-            "x-request-id": id_of_request(dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")),
+            "x-request-id": id_of_request(asked.get("x-request-id", "")),
             **headers,
         }
         raw = [(name.encode(), value.encode()) for name, value in heads.items()]

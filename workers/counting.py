@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import click
-
+from api.logs import LOGGER
 from workers.private_directory import PrivateDirectory
 
 MEMORY = Path("/dev/shm")
@@ -22,7 +21,7 @@ def counting_together() -> Iterator[dict[str, str]]:
     try:
         directory = PrivateDirectory(MEMORY if in_memory else None)
     except OSError as error:
-        click.echo(f"warning: workers cannot count together, and /metrics is one worker's: {error}", err=True)
+        LOGGER.warning("workers cannot count together, and /metrics is one worker's: %s", error)
         yield {}
         return
     try:

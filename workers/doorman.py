@@ -12,7 +12,7 @@ import socket
 
 from uvicorn import Config
 
-from api import settings
+from api import logs, settings
 from workers import wire
 from workers.board import Board
 from workers.closed import ClosedDoor
@@ -45,8 +45,9 @@ def main() -> None:
     told = parser.parse_args()
     board = Board(told.board)
     chosen = settings.load()
+    logs.configure(chosen.server)
     config = Config(
-        ClosedDoor(board, chosen.server.boot_deadline_s),
+        ClosedDoor(board, chosen),
         **HTTP,
         http=wire.protocol(chosen),
         lifespan="off",

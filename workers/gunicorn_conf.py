@@ -2,6 +2,7 @@
 
 import math
 import os
+from io import FileIO
 from typing import TYPE_CHECKING
 
 from api import settings
@@ -32,13 +33,19 @@ loglevel = "warning"
 
 
 def pre_fork(server: "Master", worker: ChorusWorker) -> None:
-    worker.number = server.free_number
+    server.settle(worker)
     worker.seat.clear()
+    worker.last_words = FileIO(os.memfd_create("chorus-last-words"), "r+")
 
 
-def post_fork(server: "Master", worker: ChorusWorker) -> None:  # noqa: ARG001 - Gunicorn calls it by position
+def post_fork(server: "Master", worker: ChorusWorker) -> None:
     die_with_parent(worker.ppid)
+    for sibling in server.WORKERS.values():
+        sibling.last_words.close()
     worker.seat.take(os.getpid())
+    if worker.gpu is not None:
+        # Nobody has loaded CUDA yet: it will see this one and no other.
+        os.environ["CUDA_VISIBLE_DEVICES"] = worker.gpu
 
 
 def child_exit(server: "Master", worker: ChorusWorker) -> None:

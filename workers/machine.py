@@ -3,9 +3,12 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from api import settings
 
 MIB = 1 << 20
 CGROUP = Path("/sys/fs/cgroup")
@@ -14,8 +17,11 @@ ASKS_GPU_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
+    """`id` is what CUDA knows it by. Of a part of a GPU (MIG) it is not told how much of it is free."""
+
     name: str
-    free_mib: int
+    free_mib: int | None
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +33,24 @@ class Machine:
 
 def look() -> Machine:
     """This machine, as its container or its service limits it."""
-    return Machine(_cores(), _memory_mib(), _gpus())
+    return Machine(_cores(), _memory_mib(), visible(_gpus(), settings.visible_gpus()))
+
+
+def visible(gpus: Sequence[Gpu], chosen: str | None) -> tuple[Gpu, ...]:
+    """Those that CUDA would see: by place, or by how their ids begin, up to the first that is none."""
+    if chosen is None:
+        return tuple(gpus)
+    found: list[Gpu] = []
+    for word in map(str.strip, chosen.split(",")):
+        if word.isdecimal() and int(word) < len(gpus):
+            found.append(gpus[int(word)])
+        elif word.startswith("MIG-"):
+            found.append(Gpu("a part of a GPU", None, word))
+        elif known := [gpu for gpu in gpus if word.startswith("GPU-") and gpu.id.startswith(word)]:
+            found.append(known[0])
+        else:
+            break
+    return tuple(found)
 
 
 def _cores() -> int:
@@ -52,17 +75,17 @@ def _gpus() -> tuple[Gpu, ...]:
     tool = shutil.which("nvidia-smi")
     if not tool:
         return ()
-    command = [tool, "--query-gpu=name,memory.free", "--format=csv,noheader,nounits"]
+    command = [tool, "--query-gpu=uuid,memory.free,name", "--format=csv,noheader,nounits"]
     try:
         told = subprocess.run(command, capture_output=True, text=True, timeout=ASKS_GPU_S, check=True).stdout
     except (OSError, subprocess.SubprocessError):
         return ()
-    return tuple(_gpu(line) for line in told.splitlines() if line.count(",") == 1)
+    return tuple(_gpu(line) for line in told.splitlines() if line.count(",") >= 2)
 
 
 def _gpu(line: str) -> Gpu:
-    name, free = line.rsplit(",", 1)
-    return Gpu(name.strip(), int(free) if free.strip().isdecimal() else 0)
+    known_as, free, name = (part.strip() for part in line.split(",", 2))
+    return Gpu(name, int(free) if free.isdecimal() else None, known_as)
 
 
 def _read(path: Path) -> str:

@@ -1,6 +1,7 @@
 """Gunicorn's master, with seats for its workers. `serve.py` runs this as its child."""
 
 import argparse
+import itertools
 import signal
 import time
 
@@ -27,9 +28,11 @@ LOOKS_EVERY_S = 0.1
 class Chorus(BaseApplication):  # type: ignore[misc]  # Gunicorn ships no types
     """What Gunicorn is to run: the settings of `gunicorn_conf`, the listening socket and the board."""
 
-    def __init__(self, chosen: Settings, socket_fd: int, board: Board, workers: int) -> None:
-        self._own = {"bind": f"fd://{socket_fd}", "workers": workers}
-        self.board = board
+    def __init__(self, chosen: Settings, told: argparse.Namespace) -> None:
+        self._own = {"bind": f"fd://{told.socket}", "workers": told.workers}
+        self.board = Board(told.board)
+        # One for each worker, or none where there is nothing to choose.
+        self.gpus: list[str] = told.gpus.split(",") if told.gpus else []
         # Read once: what somebody is writing into `.env` now must not end a server that runs.
         self.settings = chosen
         super().__init__()
@@ -52,6 +55,7 @@ class Master(Arbiter):  # type: ignore[misc]
         super().__init__(app)
         self._boots = Boots()
         self._rollover: Rollover | None = None
+        self._next_place = 0
         self.meters = Meters.of("master")
 
     @property
@@ -59,6 +63,21 @@ class Master(Arbiter):  # type: ignore[misc]
         """The lowest that no living worker has."""
         taken = {worker.number for worker in self.WORKERS.values()}
         return next(number for number in range(len(self.app.board)) if number not in taken)
+
+    def spawn_worker(self, place: int | None = None) -> int:
+        """A worker in this place, or in the lowest that nobody has who stays."""
+        taken = {worker.place for worker in self.WORKERS.values() if worker.leaving_since is None}
+        lowest = next(free for free in itertools.count() if free not in taken)
+        self._next_place = lowest if place is None else place
+        pid: int = super().spawn_worker()
+        return pid
+
+    def settle(self, worker: ChorusWorker) -> None:
+        """Give one that is about to be forked its number, its place and what goes with that."""
+        worker.number = self.free_number
+        worker.place = self._next_place
+        gpus = self.app.gpus
+        worker.gpu = gpus[worker.place % len(gpus)] if gpus else None
 
     def manage_workers(self) -> None:
         """As many as there should be; those that are on their way out do not count."""
@@ -79,6 +98,10 @@ class Master(Arbiter):  # type: ignore[misc]
         asked_for = worker.leaving_since is not None or self.app.board.stopping
         self.meters.add(metrics.ENDED, "draining" if asked_for else worker.seat.stage)
         metrics.retire(str(worker.number))
+        with worker.last_words as file:
+            file.seek(0)
+            if said := file.read().decode(errors="replace").strip():
+                LOGGER.error("worker %d was ended in\n%s", worker.number, said)
         if not (worker.seat.has_served or asked_for):
             pause_s = self._boots.failed()
             others_serve = any(other.seat.has_served for other in self.WORKERS.values())
@@ -98,7 +121,7 @@ class Master(Arbiter):  # type: ignore[misc]
         self.manage_workers()
 
     def _roll_on(self, rollover: Rollover) -> None:
-        stage = rollover.step(lambda: self.WORKERS[self.spawn_worker()], self._dismiss)
+        stage = rollover.step(lambda old: self.WORKERS[self.spawn_worker(old.place)], self._dismiss)
         if stage is Stage.ABORTED:
             LOGGER.error("the rolling restart is given up: the new worker could not start; the old ones go on")
         elif stage is Stage.DONE:
@@ -155,10 +178,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     for name in ("--socket", "--board", "--workers"):
         parser.add_argument(name, type=int, required=True)
+    parser.add_argument("--gpus", default="")
     told = parser.parse_args()
     chosen = settings.load()
     logs.configure(chosen.server)
-    Chorus(chosen, told.socket, Board(told.board), told.workers).run()
+    Chorus(chosen, told).run()
 
 
 if __name__ == "__main__":

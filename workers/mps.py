@@ -17,9 +17,8 @@ import time
 from contextlib import suppress
 from types import TracebackType
 
-import click
-
 from api.errors import SettingsInvalid
+from api.logs import LOGGER
 from api.settings import Gpu
 from workers.child import Kept
 from workers.fitting import Fit
@@ -42,7 +41,7 @@ def wanted(gpu: Gpu, machine: Machine, fit: Fit, *, uses_gpu: bool) -> bool:
     elif not shutil.which(PROGRAM):
         lack = f"{PROGRAM} is not on PATH"
     if gpu.mps == "auto":
-        return lack is None and uses_gpu and fit.workers > 1
+        return lack is None and uses_gpu and fit.workers > max(1, len(set(fit.gpus)))
     if lack:
         raise SettingsInvalid(f"CHORUS_GPU__MPS=on: {lack}.")
     return True
@@ -69,7 +68,7 @@ class Mps(Kept):
         self._directory.remove()
 
     def start_again(self) -> None:
-        click.echo("CUDA MPS has ended. It is started again.", err=True)
+        LOGGER.warning("CUDA MPS has ended. It is started again.")
         self._start()
 
     def _start(self) -> None:

@@ -11,9 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from urllib.parse import quote
 
-import click
-
 from api.errors import RedisUnavailable
+from api.logs import LOGGER
 from workers.child import Kept
 from workers.kinship import become_child
 from workers.private_directory import PrivateDirectory
@@ -74,10 +73,10 @@ class PrivateRedis(Kept):
 
     def start_again(self) -> None:
         try:
-            click.echo(f"The private Redis {self._how_it_ended()}. It is started again.", err=True)
+            LOGGER.warning("The private Redis %s. It is started again.", self._how_it_ended())
             self._start()
         except (OSError, subprocess.SubprocessError) as error:
-            click.echo(f"The private Redis cannot be started: {error}", err=True)
+            LOGGER.error("The private Redis cannot be started: %s", error)
 
     def _start(self) -> None:
         parent = os.getpid()

@@ -14,7 +14,7 @@ class Stage(Enum):
 
 
 class Rollover:
-    """`step` is called again and again, until it tells another stage than UNDER_WAY.
+    """`step` is called again and again, until it tells another stage than UNDER_WAY. `begin` starts a successor.
 
     There is one worker too many at most: a new one begins, an old one goes when it is ready, and the next begins
     when that one is gone. A new one that cannot start ends it all, and the old ones that are left go on.
@@ -29,7 +29,9 @@ class Rollover:
     def one_too_many(self) -> bool:
         return self._newcomer is not None
 
-    def step(self, begin: Callable[[], ChorusWorker], dismiss: Callable[[ChorusWorker], None]) -> Stage:
+    def step(
+        self, begin: Callable[[ChorusWorker], ChorusWorker], dismiss: Callable[[ChorusWorker], None]
+    ) -> Stage:
         self._old = [worker for worker in self._old if worker.pid in self._workers]
         staying = [worker for worker in self._old if worker.leaving_since is None]
         if self._newcomer:
@@ -45,5 +47,5 @@ class Rollover:
             return Stage.UNDER_WAY  # one is on its way out
         if not staying:
             return Stage.DONE
-        self._newcomer = begin()
+        self._newcomer = begin(staying[0])
         return Stage.UNDER_WAY

@@ -11,11 +11,13 @@ from types import FrameType
 
 import click
 
-from api import __version__, settings
+from api import __version__, logs, settings
 from api.admission import Callers
 from api.engines.registry import choose
 from api.errors import SettingsInvalid, StartRefused
-from api.settings import Auth, Settings
+from api.logs import LOGGER
+from api.settings import Server as ServerSettings
+from api.settings import Settings
 from api.traces import open_traces
 from workers.board import Board
 from workers.child import Doorman, Kept, spawn
@@ -33,8 +35,9 @@ def main() -> int:
     """Run until told to stop; the exit code says why it ended."""
     try:
         chosen = settings.load()
+        logs.configure(chosen.server)
         Callers(chosen.auth)
-        Callers(Auth(keys=chosen.metrics.keys))
+        Callers.who_watch(chosen)
         if chosen.server.traces:
             open_traces().close()
         engine = choose(chosen)
@@ -47,14 +50,23 @@ def main() -> int:
             counting_together() as counting,
             mps or nullcontext(),
         ):
-            click.echo(banner(chosen, engine.name, fitting, mps=mps is not None), err=True)
+            greet(chosen, engine.name, fitting, mps=mps is not None)
             environment = fitting.environment(os.environ) | counting
             environment |= {"CHORUS_REDIS__URL": redis.url} if redis else {}
             environment |= mps.environment if mps else {}
-            return run_gunicorn(listener, fitting.workers, environment, [child for child in (redis, mps) if child])
+            return run_gunicorn(listener, fitting, environment, [child for child in (redis, mps) if child])
     except StartRefused as refusal:
-        click.echo(f"chorus cannot start: {refusal}", err=True)
+        refuse(refusal)
         return refusal.exit_code
+
+
+def refuse(refusal: StartRefused) -> None:
+    """Why there is no server. The settings may be what is wrong: then nothing has been said about the log yet."""
+    if settings.log_style() == "json":
+        logs.configure(ServerSettings(log="json"))
+        LOGGER.critical("chorus cannot start: %s", refusal, extra={"fields": {"exit_code": refusal.exit_code}})
+    else:
+        click.echo(f"chorus cannot start: {refusal}", err=True)
 
 
 def listen(chosen: Settings) -> socket.socket:
@@ -78,39 +90,49 @@ def queue_server(url: str | None) -> AbstractContextManager[PrivateRedis | None]
     from workers.which_redis import silence
 
     if silent := silence(url):
-        click.echo(f"warning: the Redis at {silent}", err=True)
+        LOGGER.warning("the Redis at %s", silent)
     return nullcontext()
 
 
-def banner(chosen: Settings, engine: str, fitting: Fit, *, mps: bool) -> str:
+def greet(chosen: Settings, engine: str, fitting: Fit, *, mps: bool) -> None:
     """What this server is about to serve."""
     server = chosen.server
     why = "chosen by auto" if chosen.engine == "auto" else "by setting"
-    workers = f"{fitting.workers} ({fitting.why}), threads for each: {fitting.threads}"
     url = f"http://{'localhost' if server.host in ('127.0.0.1', '0.0.0.0', '::') else server.host}:{server.port}"
-    return f"""
+    if server.log == "json":
+        told = {"version": __version__, "url": url, "engine": engine, "engine_why": why, "mps": mps}
+        told |= {"workers": fitting.workers, "workers_why": fitting.why, "threads": fitting.threads}
+        told |= {"gpus": fitting.gpus}
+        LOGGER.info("Chorus starts", extra={"fields": told})
+        return
+    workers = f"{fitting.workers} ({fitting.why}), threads for each: {fitting.threads}"
+    workers += f", on {len(set(fitting.gpus))} GPUs" if fitting.gpus else ""
+    workers += ", by CUDA MPS" if mps else ""
+    banner = f"""
 Chorus {__version__}  {url}
   engine   {engine} ({why})
-  workers  {workers}{", on one GPU by CUDA MPS" if mps else ""}
+  workers  {workers}
   speak    curl -s {url}/v1/audio/speech -H 'content-type: application/json' \\
              -d '{{"voice":"alloy","input":"The quick brown fox."}}' -o fox.mp3
   explore  {url}/docs
 """
+    click.echo(banner, err=True)
 
 
 def run_gunicorn(
-    listener: socket.socket, workers: int, environment: Mapping[str, str], kept: Sequence[Kept]
+    listener: socket.socket, fitting: Fit, environment: Mapping[str, str], kept: Sequence[Kept]
 ) -> int:
     """Gunicorn and the doorman as children; stop signals are passed on, and Ctrl-C means the same as SIGTERM."""
     # Where workers are replaced, an old one may still be busy when its successor begins.
-    board = Board.new(seats=2 * workers + 2)
+    board = Board.new(seats=2 * fitting.workers + 2)
     fds = (listener.fileno(), board.fd)
-    gunicorn = spawn(
-        "workers.master",
-        {"--socket": listener.fileno(), "--board": board.fd, "--workers": workers},
-        fds,
-        environment,
-    )
+    told = {
+        "--socket": listener.fileno(),
+        "--board": board.fd,
+        "--workers": fitting.workers,
+        "--gpus": ",".join(fitting.gpus),
+    }
+    gunicorn = spawn("workers.master", told, fds, environment)
 
     def pass_on(signum: int, _frame: FrameType | None) -> None:
         if signum != signal.SIGHUP:
@@ -121,7 +143,7 @@ def run_gunicorn(
 
     for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(signum, pass_on)
-    doorman = Doorman(*fds)
+    doorman = Doorman(*fds, environment)
     try:
         return _exit_code(supervise(gunicorn, doorman, *kept))
     finally:

@@ -8,6 +8,7 @@ import resource
 import signal
 import sys
 import time
+from io import FileIO
 from typing import Any
 
 from uvicorn_worker import UvicornWorker
@@ -20,7 +21,7 @@ from workers.board import BEAT_S, Board, Seat, State
 from workers.closed import ClosedDoor
 from workers.reception import CUTTING_S, HTTP, Desk, Porch, WorkersReception
 
-# The worker ends itself because its engine hangs.
+# The worker ends itself because its engine hangs, or has failed for good.
 HUNG_EXIT_CODE = 71
 
 
@@ -35,6 +36,11 @@ class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships
 
     # The lowest that no other living worker has: a worker takes over its predecessor's.
     number: int
+    # One of as many as there are workers, which its successor takes over; and the GPU that goes with it.
+    place: int
+    gpu: str | None
+    # Where it writes down what it was at, if it has to end: the master makes a line of the log of it.
+    last_words: FileIO
     # What only the master knows: when it asked this worker to go, and how long it had loaded when last spoken of.
     leaving_since: float | None = None
     spoken_of_s = 0.0
@@ -77,12 +83,12 @@ class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships
             signal.signal(signum, lambda *_: sys.exit(0))
         # SIGABRT is the master's word to a worker that hangs: it says what it hangs in. A core would say it too,
         # in as many gigabytes as the model has.
-        faulthandler.enable()
+        faulthandler.enable(self.last_words)
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
     async def _serve(self) -> None:
         desk = Desk(self.board, self.seat)
-        self.config.app = Porch(self.wsgi, desk, ClosedDoor(self.board, self.app.settings.server.boot_deadline_s))
+        self.config.app = Porch(self.wsgi, desk, ClosedDoor(self.board, self.app.settings))
         self._reception = WorkersReception(self.config, self.sockets[0].sock, desk, self._cut)
         self._install_sigquit_handler()
         beats = asyncio.create_task(self._beat(desk))
@@ -102,20 +108,20 @@ class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships
             self.seat.beat = time.monotonic()
             desk.publish()
             self.meters.set(DRAINING, self.board.stopping or self.seat.state == State.DRAINING)
-            if self._reception.started and self.wsgi.state.rooms.engine.watch.is_hung:
-                await self._give_up()
+            if self._reception.started and (verdict := self.wsgi.state.rooms.engine.watch.verdict):
+                await self._give_up(verdict)
             await asyncio.sleep(BEAT_S)
 
     def _cut(self, error: ChorusError) -> None:
         self.wsgi.state.rooms.curfew.fall(error)
 
-    async def _give_up(self) -> None:
-        """The engine hangs: tell those who wait for it, and end without waiting for any of its threads."""
+    async def _give_up(self, verdict: str) -> None:
+        """The engine is beyond help: tell those who wait for it, and end without waiting for its threads."""
         self.seat.turn(State.HUNG)
         self._reception.close()
-        self._cut(EngineRestarting("The engine hangs, and is started again.", retry_after_s=self.board.boot_s))
+        self._cut(EngineRestarting(f"{verdict}, and is started again.", retry_after_s=self.board.boot_s))
         if running := self._reception.server_state.tasks:
             await asyncio.wait(running, timeout=CUTTING_S)
-        LOGGER.critical("the engine hangs: this worker ends, and is replaced")
-        faulthandler.dump_traceback(all_threads=True)
+        LOGGER.critical("%s. This worker ends, and is replaced.", verdict)
+        faulthandler.dump_traceback(self.last_words, all_threads=True)
         os._exit(HUNG_EXIT_CODE)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from api.errors import InvalidApiKey, SettingsInvalid
-from api.settings import Auth
+from api.settings import Auth, Settings
 from api.types import Caller
 
 ANONYMOUS = Caller()
@@ -38,6 +38,11 @@ class Callers:
             replace(key, caller=replace(key.caller, guaranteed=key.caller.share / shares)) for key in keys
         ]
         self._anonymous = auth.anonymous
+
+    @classmethod
+    def who_watch(cls, settings: Settings) -> "Callers":
+        """Everybody who may read the metrics: those with a key for it, or else whoever may ask for speech."""
+        return cls(Auth(keys=settings.metrics.keys) if settings.metrics.keys else settings.auth)
 
     def find(self, authorization: str | None) -> Caller:
         """Who sent this header. With no keys set, everybody is the same anonymous caller."""

@@ -14,13 +14,13 @@ class Watch:
     """Times every wait for an engine's next sound, once the engine has spoken its warm-up sentence.
 
     A request that hears nothing while others still do has failed. When nobody hears anything, the engine hangs:
-    `is_hung` then says so to whoever runs the process, and can replace it.
+    `verdict` then says so to whoever runs the process, and can replace it.
     """
 
     def __init__(self) -> None:
         self._silence_s: float | None = None
         self._last_sound = 0.0
-        self.is_hung = False
+        self.verdict: str | None = None
 
     def arm(self, silence_s: float) -> None:
         """From now on silence means something; the first sentence of all may take as long as it takes."""
@@ -40,12 +40,14 @@ class Watch:
 
     def lost(self) -> EngineRestarting:
         """What it runs on has failed for good, and every request after this one would fail too."""
-        self.is_hung = True
-        return EngineRestarting("The engine has failed, and is started again.")
+        return self._give_up("The engine has failed")
 
     def _blame(self) -> EngineFailed | EngineRestarting:
         assert self._silence_s
         if time.monotonic() - self._last_sound < self._silence_s / 2:
             return EngineFailed("The engine said nothing more to this request.")
-        self.is_hung = True
-        return EngineRestarting("The engine hangs, and is started again.")
+        return self._give_up("The engine hangs")
+
+    def _give_up(self, verdict: str) -> EngineRestarting:
+        self.verdict = self.verdict or verdict
+        return EngineRestarting(f"{self.verdict}, and is started again.")

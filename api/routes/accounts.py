@@ -10,7 +10,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api import metrics
-from api.errors import REFUSALS
+from api.errors import REFUSALS, ChorusError
 from api.logs import LOGGER
 from api.metrics import Meters
 from api.phases import Phase, Phases
@@ -31,7 +31,7 @@ class Account:
 
     scope: Scope
     phases: Phases
-    status: int | None = None
+    answered: int | None = None
     first_byte_at: float | None = None
 
     @property
@@ -41,6 +41,16 @@ class Account:
         return run
 
     @property
+    def refused(self) -> ChorusError | None:
+        """Why the wire has answered in the application's place, before the body was whole."""
+        refused: ChorusError | None = self.scope["state"].get("refused")
+        return refused
+
+    @property
+    def status(self) -> int | None:
+        return self.refused.status if self.refused else self.answered
+
+    @property
     def route(self) -> str:
         """The address as it is declared, not as it was written."""
         return getattr(self.scope.get("route"), "path", "other")
@@ -48,6 +58,8 @@ class Account:
     @property
     def code(self) -> str:
         """The error's, why the answer was cut, or `ok`."""
+        if self.refused:
+            return self.refused.code
         if self.run and self.run.cut:
             return self.run.cut
         told: str | None = self.scope["state"].get("code")
@@ -56,7 +68,7 @@ class Account:
     def note(self, message: Message) -> None:
         """A part of the answer has been handed on."""
         if message["type"] == "http.response.start":
-            self.status = message["status"]
+            self.answered = message["status"]
         elif self.first_byte_at is None and message.get("body"):
             self.first_byte_at = time.perf_counter()
 

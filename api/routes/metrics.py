@@ -48,7 +48,11 @@ async def read_metrics(request: Request) -> Response:
     rooms: Rooms | None = getattr(state, "rooms", None)
     meters: Meters = state.meters
     gpus: Gpus = state.gpus
-    figures = [*await gpus.figures(), *(await _of(rooms) if rooms else ())]
+    figures = [
+        (metrics.SERVES, (), float(rooms is not None)),
+        *await gpus.figures(),
+        *(await _of(rooms) if rooms else ()),
+    ]
     encode, media_type = choose_encoder(request.headers.get("accept", ""))
     body = await asyncio.to_thread(encode, meters.told_with(figures))
     return Response(body, headers={"content-type": media_type, "cache-control": "no-cache"})

@@ -18,8 +18,9 @@ class RequestId:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = id_of_request(Headers(scope=scope).get("x-request-id", ""))
-        scope.setdefault("state", {})["request_id"] = request_id
+        sent = Headers(scope=scope).get("x-request-id", "")
+        # One that was refused on the wire before it came here has its id already.
+        request_id = scope.setdefault("state", {}).setdefault("request_id", id_of_request(sent))
 
         async def send_with_id(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -32,7 +32,7 @@ async def test_a_request_that_hears_nothing_while_others_do_fails_alone() -> Non
     beside = asyncio.create_task(others())
     with pytest.raises(EngineFailed):
         await watch.next_of(silent())
-    assert not watch.is_hung
+    assert watch.verdict is None
     beside.cancel()
 
 
@@ -41,14 +41,14 @@ async def test_an_engine_that_nobody_hears_hangs() -> None:
     watch.arm(0.1)
     with pytest.raises(EngineRestarting):
         await watch.next_of(silent())
-    assert watch.is_hung
+    assert watch.verdict == "The engine hangs"
 
 
 async def test_silence_means_nothing_before_the_first_sentence() -> None:
     watch = Watch()
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(watch.next_of(silent()), 0.2)
-    assert not watch.is_hung
+    assert watch.verdict is None
 
 
 async def test_an_engine_s_own_timeout_is_not_taken_for_silence() -> None:
@@ -62,4 +62,4 @@ async def test_an_engine_s_own_timeout_is_not_taken_for_silence() -> None:
     watch.arm(5)
     with pytest.raises(TimeoutError):
         await watch.next_of(impatient())
-    assert not watch.is_hung
+    assert watch.verdict is None

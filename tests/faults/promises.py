@@ -16,7 +16,7 @@ class Measured:
 
 @dataclass(slots=True)
 class Ledger:
-    """What was measured in this run; the table of it ends the run's output."""
+    """What was measured in this run."""
 
     rows: list[Measured] = field(default_factory=list)
 

@@ -6,22 +6,25 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from statistics import quantiles
+from statistics import median, quantiles
 
 import psutil
 import pytest
 
 from api.admission.link import MOST_CALLS_AT_ONCE
+from tests.faults.half_open import half_open, hear_out
 from tests.faults.promises import Promise
 from tests.faults.smuggling import ANSWERED, REFUSED, SECOND
 from tests.faults.test_redis import is_empty, queue, until
 from tests.raw import SPEECH, Heard, connected, listen, say, speech
+from tests.scrape import scrape
 from tests.server import Server
 
 LONG = "All work and no play makes Jack a dull boy. " * 90
 MIB = 1 << 20
 
 
+@pytest.mark.measured
 def test_readers_leave_while_they_are_spoken_to(promise: Promise, times: int) -> None:
     with Server(ENGINE="tone", TONE__SPEED=40, ADMISSION__SLOTS_PER_WORKER=4) as server:
         (worker,) = server.workers
@@ -32,6 +35,8 @@ def test_readers_leave_while_they_are_spoken_to(promise: Promise, times: int) ->
         promise.at_most("slot free, and so the engine stopped, p99, s", 0.3, p99(freed_s))
         promise.at_most("the same, slowest, s", 0.5, max(freed_s))
         until(lambda: worker.num_fds() <= before[0] + MOST_CALLS_AT_ONCE)
+        promise.exactly("requests open", 0, int(scrape(server).value("chorus_requests_open")) - 1)
+        promise.at_most("files more", MOST_CALLS_AT_ONCE, worker.num_fds() - before[0])
         promise.at_most("threads more", 3, worker.num_threads() - before[1])
         promise.at_most("memory more, MiB", 8, (worker.memory_info().rss - before[2]) / MIB)
         promise.exactly("failures in the log", 0, server.log.count("Traceback") + server.log.count("ERROR"))
@@ -46,14 +51,16 @@ def _leave_midway(server: Server) -> float:
     return until(lambda: is_empty(server))
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("bytes_s", [0, 1000])
 def test_readers_are_slow(promise: Promise, times: int, bytes_s: int) -> None:
-    timeout_s, crowd = (20, 50) if times > 1 else (3, 25)
+    timeout_s, crowd, asked = (20, 50, 1500) if times > 1 else (3, 25, 100)
     with Server(ENGINE="tone", SERVER__SEND_TIMEOUT_S=timeout_s, ADMISSION__DEADLINE_S=120) as server:
         (worker,) = server.workers
-        alone_ms = _p99_ms(server, 100)
         with ThreadPoolExecutor(8) as warming:
             list(warming.map(lambda _: server.speech(input=LONG, response_format="pcm"), range(8)))
+        _times_ms(server, 200)
+        alone_ms = _times_ms(server, asked)
         rss = worker.memory_info().rss
         with ExitStack() as readers:
             slow = [readers.enter_context(connected(server, room=4096)) for _ in range(crowd)]
@@ -64,7 +71,7 @@ def test_readers_are_slow(promise: Promise, times: int, bytes_s: int) -> None:
             began = time.monotonic()
             grown = (worker.memory_info().rss - rss) / MIB / crowd
             promise.at_most("memory a reader, MiB", 1, grown)
-            promise.at_most("others' p99 against theirs alone", 1.1, _p99_ms(server, 100) / alone_ms)
+            beside_ms = _times_ms(server, asked)
             promise.exactly("slots taken", 0, queue(server)["running"])
             while _established(worker) and time.monotonic() - began < 4 * timeout_s:
                 for one in slow:
@@ -72,6 +79,9 @@ def test_readers_are_slow(promise: Promise, times: int, bytes_s: int) -> None:
                 time.sleep(0.1)
             promise.at_most("all cut after, s", timeout_s * 1.5 + 1, time.monotonic() - began)
             promise.exactly("answers that look whole", 0, sum(_hears_the_end(one) for one in slow))
+        # Before and after: a shared machine is not always equally fast.
+        alone_ms += _times_ms(server, asked)
+        promise.at_most("others' p99 against theirs alone", 1.1, p99(beside_ms) / p99(alone_ms))
         assert "takes too little" in server.log
         promise.exactly("failures in the log", 0, server.log.count("Traceback") + server.log.count("ERROR"))
 
@@ -92,24 +102,30 @@ def test_a_slow_reader_of_much_does_not_keep_the_engine(promise: Promise) -> Non
         promise.at_most("slot free after, s", 5, time.monotonic() - began)
 
 
+@pytest.mark.measured
 def test_heads_stay_half_open(promise: Promise, times: int) -> None:
-    timeout_s, crowd, asked = (10, 2000, 800) if times > 1 else (2, 300, 150)
+    timeout_s, crowd, asked, rounds = (10, 2000, 800, 5) if times > 1 else (2, 300, 150, 1)
+    alone_ms, beside_ms, heads = [], [], []
     with Server(ENGINE="tone", SERVER__HEADER_TIMEOUT_S=timeout_s) as server:
-        alone_ms = _p99_ms(server, asked)
-        with ExitStack() as opened:
-            began = time.monotonic()
-            half = [opened.enter_context(connected(server, patience_s=20)) for _ in range(crowd)]
-            for one in half:
-                one.sendall(b"GET /live HTTP/1.1\r\nHo")
-            last_opened_s = time.monotonic() - began
-            promise.at_most("others' p99 against theirs alone", 1.2, _p99_ms(server, asked) / alone_ms)
-            heard = [listen(one) for one in half]
-            closed_s = time.monotonic() - began - last_opened_s
-        promise.exactly("hung up on", crowd, sum(one.hung_up for one in heard))
-        promise.at_least("told why, share", 0.99, sum(one.statuses == [408] for one in heard) / crowd)
-        promise.at_most("all closed after, s", 15 if times > 1 else 4, closed_s)
+        _times_ms(server, 100)
+        for _ in range(rounds):
+            alone_ms += _times_ms(server, asked)
+            with half_open(server, crowd) as half:
+                beside_ms += _times_ms(server, asked)
+                # All of them were there all the while, or this measured nothing.
+                assert time.monotonic() - half[0].sent_at < timeout_s
+                hear_out(half, within_s=2 * timeout_s)
+            heads += half
         (worker,) = server.workers
-        promise.at_most("connections left", 0, len(_established(worker)))
+        left = until(lambda: not _established(worker))
+    promise.at_most("others' p99 against theirs alone", 1.2, p99(beside_ms) / p99(alone_ms))
+    promise.seen("the same, medians", round(median(beside_ms) / median(alone_ms), 2))
+    closed_s = [head.closed_s for head in heads if head.closed_s is not None]
+    promise.exactly("hung up on", rounds * crowd, len(closed_s))
+    promise.at_most("the last one after, s", 15 if times > 1 else 4, max(closed_s))
+    promise.at_least("none of them before, s", timeout_s, min(closed_s))
+    promise.exactly("told why", rounds * crowd, sum(head.statuses == [408] for head in heads))
+    promise.at_most("no connection left after, s", 3, left)
 
 
 BOMB = gzip.compress(bytes(100 * MIB))
@@ -193,11 +209,6 @@ def _drip(server: Server, wire: bytes) -> Heard:
                 one.sendall(bytes([byte]))
                 time.sleep(0.0002)
         return listen(one)
-
-
-def _p99_ms(server: Server, requests: int) -> float:
-    """Of short requests; the better of two tries, as the machine is not this test's alone."""
-    return min(p99(_times_ms(server, requests)) for _ in range(2))
 
 
 def _times_ms(server: Server, requests: int) -> list[float]:

@@ -1,8 +1,12 @@
 """Who goes first, and who is never pushed aside."""
 
+import pytest
+
 from api.bench import Caller, Length, Outcome, Phase
 from tests.faults.promises import Promise
 from tests.faults.test_overload import CAPACITY, attack, overloaded, percentile, whole_audio_s
+
+pytestmark = pytest.mark.measured
 
 KEYS = "greedy:sk-greedy,modest:sk-modest"
 

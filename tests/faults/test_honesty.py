@@ -1,8 +1,12 @@
 """Whether those who are sent away get in when they come back as told, and waits are as long as predicted."""
 
+import pytest
+
 from api.bench import Caller, Phase
 from tests.faults.promises import Promise
 from tests.faults.test_overload import CAPACITY, attack, overloaded, queue
+
+pytestmark = pytest.mark.measured
 
 
 def test_what_the_refused_are_told_is_true(promise: Promise, times: int) -> None:

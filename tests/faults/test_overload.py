@@ -7,10 +7,13 @@ moment a request was due. The engine is `tone`, which makes as much as one GPU a
 from collections.abc import Sequence
 
 import httpx
+import pytest
 
 from api.bench import Caller, Length, Outcome, Phase, Profile, Record, Report, run
 from tests.faults.promises import Promise
 from tests.server import Server
+
+pytestmark = pytest.mark.measured
 
 SPEED = 20
 WORKERS = 2

@@ -126,6 +126,7 @@ def silenced() -> Iterator[tuple[PrivateRedis, Proxy, Server]]:
         yield redis, proxy, server
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("kind", ["stopped", "blackholed", "5 s late", "replies lost"])
 def test_redis_is_silent(
     silenced: tuple[PrivateRedis, Proxy, Server], promise: Promise, times: int, kind: str
@@ -163,6 +164,7 @@ def test_redis_is_silent(
     promise.at_most("until no slot is held, s", 1, until(lambda: is_empty(server)))
 
 
+@pytest.mark.measured
 def test_redis_is_killed_and_comes_back_empty(redis: PrivateRedis, promise: Promise, times: int) -> None:
     waiters = 100 if times > 1 else 8
     with serving(redis.url, ADMISSION__SLOTS_PER_WORKER=1, ADMISSION__DEADLINE_S=60) as server:
@@ -185,6 +187,7 @@ def test_redis_is_killed_and_comes_back_empty(redis: PrivateRedis, promise: Prom
         promise.at_most("until no slot is held, s", 1, until(lambda: is_empty(server)))
 
 
+@pytest.mark.measured
 def test_callers_leave_the_queue(redis: PrivateRedis, promise: Promise, times: int) -> None:
     leavers = 40 * times
     with serving(redis.url, ADMISSION__SLOTS_PER_WORKER=1, TONE__FAULT="hang") as server:
@@ -203,6 +206,7 @@ def test_callers_leave_the_queue(redis: PrivateRedis, promise: Promise, times: i
         promise.exactly("failures in the log", 0, server.log.count("Traceback"))
 
 
+@pytest.mark.measured
 def test_a_worker_is_killed_with_a_queue(redis: PrivateRedis, promise: Promise, times: int) -> None:
     with serving(redis.url, SERVER__WORKERS=2, ADMISSION__SLOTS_PER_WORKER=2, ADMISSION__DEADLINE_S=100) as server:
         until(lambda: len(queue(server)["workers"]) == 2)

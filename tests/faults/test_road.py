@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import httpx
+import pytest
 
 from api.admission.link import MOST_CALLS_AT_ONCE
 from tests.server import Server
@@ -72,6 +73,7 @@ def test_readers_who_leave_leave_nothing_behind(times: int) -> None:
         assert time.monotonic() - started < 1
 
 
+@pytest.mark.measured
 def test_a_full_server_refuses_quickly_and_says_when_to_come_back(times: int) -> None:
     with Server(ENGINE="tone", TONE__SPEED=5, ADMISSION__SLOTS_PER_WORKER=1, ADMISSION__MAX_QUEUED=2) as server:
         done = threading.Event()
@@ -116,6 +118,7 @@ def test_a_request_whose_slot_never_came_is_told_so() -> None:
         assert 1 <= int(answer.headers["retry-after"]) <= 60
 
 
+@pytest.mark.measured
 def test_a_request_that_would_wait_too_long_is_refused_at_once() -> None:
     with (
         Server(ENGINE="tone", TONE__SPEED=5, ADMISSION__SLOTS_PER_WORKER=1, ADMISSION__DEADLINE_S=1) as server,

@@ -1,8 +1,8 @@
 """Starting, stopping, and being restarted while people listen."""
 
 import asyncio
+import os
 import signal
-import socket
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -18,7 +18,8 @@ from api.bench import Phase
 from tests.faults.crowd import Asking, all_hear, ask, crowd, outcomes, until
 from tests.faults.promises import Promise
 from tests.faults.test_overload import CAPACITY, attack, overloaded
-from tests.faults.test_workers import serving, slots, wait_for_all
+from tests.faults.test_workers import get, serving, slots, wait_for_all
+from tests.scrape import scrape
 from tests.server import Server
 from workers.board import State
 from workers.private_redis import PrivateRedis
@@ -60,7 +61,41 @@ async def test_whoever_comes_while_it_loads_is_told_so(promise: Promise) -> None
     promise.at_least("of them with progress", 3, seen["progress"])
 
 
-@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("why", ["fails", "is killed", "takes too long"])
+async def test_a_server_that_cannot_start_ends(promise: Promise, times: int, why: str) -> None:
+    if why != "fails" and times == 1:
+        pytest.skip("the same, but for how a start ends")
+    settings: dict[str, dict[str, object]] = {
+        "fails": {"TONE__FAULT": "fail_start"},
+        "is killed": {"TONE__LOAD_S": 60},
+        "takes too long": {"TONE__LOAD_S": 60, "SERVER__BOOT_DEADLINE_S": 3},
+    }
+    pids, answers = set(), Counter[int | None]()
+    with (server := Unready(ENGINE="tone", **settings[why])):
+        began = time.monotonic()
+        relatives = psutil.Process(server.process.pid).children(recursive=True)
+        seat = server.board[0]
+        while server.process.poll() is None:
+            answers[await asyncio.to_thread(server.get, "/ready")] += 1
+            if seat.pid and seat.pid not in pids:
+                pids.add(seat.pid)
+                if why == "is killed":
+                    os.kill(seat.pid, signal.SIGKILL)
+        took_s = time.monotonic() - began
+        left = [one for one in relatives if lives(one)]
+        code = server.process.returncode
+    promise.exactly("it ends with", 3, code)
+    promise.exactly("after so many workers", 3, len(pids))
+    promise.at_most("and so long, s", 25, took_s)
+    promise.exactly("its answers to whether it is ready", {503, None}, {*answers, None})
+    promise.exactly("what is left of it", [], left)
+
+
+SIGNALS = [signal.SIGTERM, signal.SIGINT]
+
+
+@pytest.mark.measured
+@pytest.mark.parametrize("signum", SIGNALS)
 async def test_a_stop_lets_32_streams_end(
     promise: Promise, redis: PrivateRedis, times: int, signum: signal.Signals
 ) -> None:
@@ -98,14 +133,19 @@ async def test_a_stop_lets_32_streams_end(
     promise.exactly("what is left of it in Redis", [], left)
 
 
-async def test_a_stream_that_is_longer_than_the_grace_is_cut_visibly(promise: Promise) -> None:
+@pytest.mark.parametrize("signum", SIGNALS)
+async def test_a_stream_that_is_longer_than_the_grace_is_cut_visibly(
+    promise: Promise, times: int, signum: signal.Signals
+) -> None:
+    if signum == signal.SIGTERM and times == 1:
+        pytest.skip("the same as SIGINT, but for the signal")
     with serving(SERVER__WORKERS=1, TONE__SPEED=16, SERVER__GRACE_S=6) as server:
         wait_for_all(server)
         short = crowd(server.port, [3, 3])
         long = [Asking(server.port, 80), Asking(server.port, 80, stream_format="sse")]
         whole_file = Asking(server.port, 80, stream=False)
         await all_hear([*short, *long])
-        server.process.send_signal(signal.SIGTERM)
+        server.process.send_signal(signum)
         asked = time.monotonic()
         counted = await outcomes(short)
         cut = await outcomes(long)
@@ -127,6 +167,7 @@ async def test_nothing_is_left_of_a_killed_server(promise: Promise, redis: Priva
     with serving(REDIS__URL=redis.url, TONE__SPEED=16) as other, serving(REDIS__URL=redis.url) as server:
         wait_for_all(other)
         wait_for_all(server)
+        boot_s = scrape(server).value("chorus_worker_boot_seconds") / 2
         all_slots = slots(other)
         parent = psutil.Process(server.process.pid)
         relatives = [parent, *parent.children(recursive=True)]
@@ -135,17 +176,20 @@ async def test_nothing_is_left_of_a_killed_server(promise: Promise, redis: Priva
         server.process.wait()
         await until(lambda: not any(map(lives, relatives)))
         died_s = time.monotonic() - killed
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(("127.0.0.1", server.port))
+        with serving(REDIS__URL=redis.url, SERVER__PORT=server.port) as again:
+            served = (await ask(again.port)).outcome
+            back_s = time.monotonic() - killed
         if times > 1:
             await until(lambda: slots(other) == all_slots // 2, within_s=2 * LEASE_S)
             promise.at_most(
                 "its slots are back at the other host after, s", LEASE_S + 1, time.monotonic() - killed
             )
     promise.at_most("all of them are gone after, s", 2, died_s)
+    promise.exactly("one that is started in its place", "whole", served)
+    promise.at_most("serves after, s, a worker's own start being counted out", 5, back_s - boot_s)
 
 
+@pytest.mark.measured
 def test_a_rolling_restart_at_seven_tenths_of_the_capacity_fails_nobody(promise: Promise, times: int) -> None:
     duration_s = 30 if times > 1 else 9
     with overloaded(TONE__LOAD_S=0.5, SERVER__GRACE_S=30) as server, ThreadPoolExecutor() as pool:
@@ -171,10 +215,6 @@ def roll_over(server: Server) -> tuple[int, float]:
         most = max(most, sum(seat.state != State.EMPTY for seat in server.board))
         time.sleep(0.05)
     return most, time.monotonic() - asked
-
-
-async def get(server: Server, path: str) -> httpx.Response:
-    return await asyncio.to_thread(httpx.get, f"{server.url}{path}", verify=False)
 
 
 def lives(process: psutil.Process) -> bool:

@@ -1,6 +1,7 @@
 """GET /metrics: one truth, whichever worker answers, and whichever have died."""
 
 import json
+import signal
 import socket
 import threading
 import time
@@ -8,12 +9,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open
 
 from api.metrics import METRICS
+from tests.raw import SPEECH, say
 from tests.scrape import Scrape, scrape
-from tests.server import Server
+from tests.server import Server, start_and_fail
 
 SENTENCE = "The quick brown fox jumps over the lazy dog. "
 SPOKEN = {"route": "/v1/audio/speech", "status": "200", "code": "ok"}
@@ -144,6 +147,28 @@ def test_what_never_became_a_request_is_counted_by_itself(pair: Server) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("rest", "status", "code"),
+    [
+        (b"Transfer-Encoding: chunked\r\n\r\n40001\r\n" + b" " * 0x40001, 413, "body_too_large"),
+        (b"Transfer-Encoding: chunked\r\n\r\n1\r\nab", 400, "malformed_request"),
+    ],
+)
+def test_a_refused_body_is_one_request_with_one_line(pair: Server, rest: bytes, status: int, code: str) -> None:
+    before = scrape(pair)
+    heard = say(pair, SPEECH + b"X-Request-Id: refused-%d\r\n" % status + rest)
+    assert heard.statuses == [status]
+    assert f"x-request-id: refused-{status}".encode() in heard.wire
+    assert within(5, lambda: f"refused-{status} " in pair.log)
+    (line,) = (line for line in pair.log.splitlines() if f"refused-{status} " in line)
+    assert f"POST /v1/audio/speech {status} {code}" in line
+    after = scrape(pair)
+    told = {"route": "/v1/audio/speech", "status": str(status), "code": code}
+    assert after.value("chorus_requests_total", **told) == before.value("chorus_requests_total", **told) + 1
+    counted = "chorus_wire_refusals_total"
+    assert after.value(counted, code=code) == before.value(counted, code=code)
+
+
 class TestWhoMayRead:
     @pytest.mark.parametrize("key", [None, "sk-alice", "sk-eve"])
     def test_only_those_with_a_key_for_it(self, closed: Server, key: str | None) -> None:
@@ -167,6 +192,37 @@ class TestWhoMayRead:
         assert told.all("chorus_slots") == {}
         assert told.value("chorus_refusals_total", code="queue_unavailable") == 1
         assert told.value("chorus_worker_ready") == 1
+
+
+class TestWhereNoWorkerAnswers:
+    def test_counts_are_told_while_it_starts_again_and_while_it_stops(self) -> None:
+        long = {"input": SENTENCE * 8, "voice": "alloy", "response_format": "pcm"}
+        with Server(ENGINE="tone", TONE__LOAD_S=0.5, TONE__SPEED=10, METRICS__KEYS="watch:sk-watch") as server:
+            key = {"authorization": "Bearer sk-watch"}
+            assert server.speech().status_code == 200
+            assert scrape(server, **key).value("chorus_ready") == 1
+            server.workers[0].kill()
+            assert within(2, lambda: httpx.get(f"{server.url}/ready").status_code == 503)
+            restarting = scrape(server, **key)
+            assert restarting.all("chorus_ready") == {frozenset(): 0}
+            assert restarting.value("chorus_requests_total", **SPOKEN) == 1
+            assert restarting.value("chorus_worker_ready") == 0
+            assert httpx.get(f"{server.url}/metrics").status_code == 401
+            assert within(10, lambda: httpx.get(f"{server.url}/ready").status_code == 200)
+            with (
+                server.client(headers=key) as old,
+                server.client() as client,
+                client.stream("POST", "/v1/audio/speech", json=long) as answer,
+            ):
+                old.get("/live")
+                server.process.send_signal(signal.SIGTERM)
+                assert within(2, lambda: httpx.get(f"{server.url}/ready").status_code == 503)
+                for stopping in (scrape(server, **key), Scrape(old.get("/metrics").text)):
+                    assert stopping.value("chorus_ready") == 0
+                    assert stopping.value("chorus_draining") == 1
+                    assert stopping.value("chorus_requests_open") == 1
+                    assert stopping.value("chorus_requests_total", **SPOKEN) == 1
+                answer.read()
 
 
 class TestWhatWentWrong:
@@ -229,13 +285,38 @@ def test_a_line_of_json_tells_of_a_request_and_not_its_text() -> None:
     assert 0 < line["first_sound_ms"] < line["total_ms"]
 
 
-def test_gunicorns_own_lines_have_the_same_form() -> None:
+def test_every_line_has_this_form_whoever_writes_it() -> None:
+    """The greeting, Gunicorn's lines, the doorman's, the private Redis's end, and what a killed worker was at."""
     with Server(ENGINE="tone", SERVER__LOG="json") as server:
-        server.workers[0].kill()
-        assert within(10, lambda: "SIGKILL" in server.log)
-        line = next(line for line in server.log.splitlines() if "SIGKILL" in line)
-    told = json.loads(line)
-    assert (told["level"], told["logger"]) == ("error", "gunicorn.error")
+        (worker,) = server.workers
+        for child in psutil.Process(server.process.pid).children():
+            if child.name() == "redis-server" or "workers.doorman" in child.cmdline():
+                child.kill()
+        assert within(10, lambda: server.log.count("It is started again") == 2)
+        worker.send_signal(signal.SIGABRT)
+        assert within(10, lambda: server.log.count("worker is ready") == 2)
+        say(server, b"GET /live HTTP/1.1\r\nno header\r\n\r\n")
+        server.stop()
+        lines = [json.loads(line) for line in server.log.splitlines()]
+    assert {line["logger"] for line in lines} >= {"chorus", "gunicorn.error"}
+    greeting = next(line for line in lines if line["message"] == "Chorus starts")
+    assert (greeting["engine"], greeting["workers"], greeting["url"]) == (
+        "tone",
+        1,
+        f"http://localhost:{server.port}",
+    )
+    (last_words,) = (line["message"] for line in lines if "was ended in" in line["message"])
+    assert "most recent call first" in last_words
+    (refused,) = (line for line in lines if "refused on the wire" in line["message"])
+    assert (refused["status"], refused["code"]) == (400, "malformed_request")
+
+
+@pytest.mark.parametrize("wrong", [{"SERVER__PROT": 1}, {"SERVER__PORT": "http"}, {"ENGINE": "nope"}])
+def test_even_why_there_is_no_server_has_this_form(wrong: dict[str, object]) -> None:
+    refused = start_and_fail(SERVER__LOG="json", **wrong)
+    (line,) = (json.loads(line) for line in refused.stderr.splitlines())
+    assert line["exit_code"] == refused.returncode
+    assert line["message"].startswith("chorus cannot start: ")
 
 
 def test_a_scrape_of_nothing_is_nothing() -> None:

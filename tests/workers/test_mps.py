@@ -12,7 +12,7 @@ import pytest
 
 from tests.server import ROOT, Server, environment
 
-SMI = "#!/bin/sh\necho 'Stand-in GPU, 24000'\n"
+SMI = "#!/bin/sh\necho 'GPU-1, 24000, Stand-in GPU'\n"
 # `-f` runs it, with a child as the real one's server; without, standard input has commands for the one that runs.
 DAEMON = """#!/bin/sh
 if [ "$1" = -f ]; then

@@ -22,7 +22,7 @@ class TestSharedRedis:
 
     def test_one_that_is_down_is_told_without_its_password_and_does_not_stop_the_start(self) -> None:
         with Server(ENGINE="tone", REDIS__URL="redis://:secret@127.0.0.1:1") as server:
-            assert "warning: the Redis at 127.0.0.1:1 does not answer" in server.log
+            assert "the Redis at 127.0.0.1:1 does not answer" in server.log
             assert "secret" not in server.log
 
     @pytest.mark.parametrize("url", ["http://localhost", "redis://:sec/ret@localhost"])

@@ -1,21 +1,20 @@
 """An answer to what never became a request: nobody else would give it."""
 
 import json
-import uuid
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from api.errors import ChorusError
 
 
-def answer(error: ChorusError, request_id: str | None, default_headers: list[tuple[bytes, bytes]]) -> bytes:
+def answer(error: ChorusError, request_id: str, default_headers: list[tuple[bytes, bytes]]) -> bytes:
     """The bytes on the wire. The connection is of no further use."""
     body = json.dumps(error.envelope()).encode()
     headers = {
         **error.headers,
         "content-type": "application/json",
         "content-length": str(len(body)),
-        "x-request-id": request_id or uuid.uuid4().hex,
+        "x-request-id": request_id,
         "connection": "close",
     }
     given = (*default_headers, *((name.encode(), value.encode()) for name, value in headers.items()))

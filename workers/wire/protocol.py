@@ -23,7 +23,7 @@ from api.errors import (
     RequestTimeout,
     TooManyConnections,
 )
-from api.logs import LOGGER
+from api.logs import LOGGER, id_of_request
 from api.settings import Settings
 from workers.wire import head
 from workers.wire.answer import answer
@@ -188,21 +188,32 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._answering and self._awaited is not Awaited.BODY:
             self.cycle.keep_alive = False  # what is wrong came behind a request that gets its answer
             return
-        request_id = None
         if self._awaited is Awaited.BODY:
-            request_id = self.cycle.scope["state"].get("request_id")
             if self._answering:
+                # The application accounts for it as for any other request, and is told what has become of it.
+                self.cycle.scope["state"]["refused"] = error
                 self.cycle.disconnected = True
                 self.cycle.message_event.set()
             if self.cycle.response_started:
                 self.transport.close()
                 return
-        self.count(error.code)
-        LOGGER.info("%s refused on the wire: %d %s", request_id or "-", error.status, error.code)
+            request_id = self._name_of_request()
+        else:
+            request_id = id_of_request("")
+            self.count(error.code)
+            told = {"request": request_id, "status": error.status, "code": error.code}
+            line = "{request} refused on the wire: {status} {code}".format(**told)
+            LOGGER.info(line, extra={"fields": told})
         if isinstance(error, BodyTooLarge):
             self.flow.pause_reading()  # what is too much shall not be read either
         self.transport.write(answer(error, request_id, self.server_state.default_headers))
         self.transport.write_eof()
+
+    def _name_of_request(self) -> str:
+        """The id of a request whose head has come; it may be that the application has not seen it yet."""
+        sent = dict(self.cycle.scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
+        name: str = self.cycle.scope["state"].setdefault("request_id", id_of_request(sent))
+        return name
 
     def _listen_no_more(self) -> None:
         self._deaf_since = self.loop.time()

@@ -62,8 +62,7 @@ class ToneEngine(Engine):
                     return
                 duration_s = len(utterance.samples) / RATE_HZ
                 await fault.meet(made_s, total_s, duration_s)
-                if fault.stops_everything(made_s, total_s):
-                    self._gpu.hang()
+                fault.strike(self._gpu, made_s, total_s)
                 self.on_batch(await self._gpu.work(duration_s, run.patience_s()))
                 made_s += duration_s
                 yield utterance

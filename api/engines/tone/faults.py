@@ -4,6 +4,7 @@ import asyncio
 import time
 from dataclasses import dataclass
 
+from api.engines.tone.gpu import Gpu
 from api.errors import EngineFailed
 from api.settings import Tone
 
@@ -22,9 +23,14 @@ class Fault:
         # Number 0 is the worker's warm-up sentence: a server must start before it can fail.
         return cls(settings.fault if number and number % settings.fault_every == 0 else "none")
 
-    def stops_everything(self, made_s: float, total_s: float) -> bool:
-        """Whether nothing comes out of the engine any more, for anybody."""
-        return self.kind == "hang_all" and made_s >= total_s / 2
+    def strike(self, gpu: Gpu, made_s: float, total_s: float) -> None:
+        """Called before each chunk: what befalls the GPU, and so everybody."""
+        if made_s < total_s / 2:
+            return
+        if self.kind == "hang_all":
+            gpu.hang()
+        if self.kind == "lose":
+            gpu.lose()
 
     async def meet(self, made_s: float, total_s: float, next_s: float = 0.0) -> None:
         """Called before each chunk and at the end: what has been made of the whole, and what comes next."""

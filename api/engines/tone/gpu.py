@@ -17,7 +17,7 @@ class Gpu:
         self._urgent: deque[asyncio.Future[None]] = deque()
         self._others: deque[asyncio.Future[None]] = deque()
         self._busy = False
-        self._hangs = False
+        self._hangs = self._lost = False
         self._at_work = 0
 
     @property
@@ -27,6 +27,10 @@ class Gpu:
     def hang(self) -> None:
         """Make nothing any more, and say nothing of it."""
         self._hangs = True
+
+    def lose(self) -> None:
+        """Fail at everything from now on, as CUDA does once a kernel has gone astray."""
+        self._lost = True
 
     async def first_chunk(self, delay_s: float) -> None:
         """The time a model takes before it says anything."""
@@ -38,6 +42,8 @@ class Gpu:
         self._at_work += 1
         try:
             await self._make(audio_s, patience_s)
+            if self._lost:
+                raise RuntimeError("CUDA error: an illegal memory access was encountered")
             return self._at_work
         finally:
             self._at_work -= 1
