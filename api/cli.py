@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
-from api import __version__, doctor, say, settings
+from api import __version__, doctor, downloads, say, settings
 from api.admission import new_key
 from api.audio import FORMATS
 from api.bench.command import bench
-from api.errors import ChorusError, StartRefused
+from api.engines.registry import PUBLISHED, published
+from api.errors import ChorusError, DownloadFailed, StartRefused
 from api.types import Speech
 
 
@@ -76,6 +77,30 @@ def key(name: str) -> None:
     click.echo(f"for {name}:\n  {secret}\nfor the server, one of the keys in CHORUS_AUTH__KEYS:\n  {entry}")
 
 
+@cli.command(name="download")
+@click.argument("model", required=False)
+@click.option("--voices", default="", help="Only these, separated by commas; stars allowed: af_heart,bm_*")
+@click.option("--revision", default="main", show_default=True, help="A branch, a tag or a commit.")
+@click.option("--from", "url", help="Another hub, or a mirror: its address. Otherwise CHORUS_HUB__URL.")
+@click.option("--update", is_flag=True, help="Ask whether the revision has changed since.")
+@click.option("--verify", is_flag=True, help="Read again all that is there, and fetch what is damaged.")
+def download_command(model: str | None, voices: str, url: str | None, **how: Any) -> None:
+    """Fetch MODEL's files into CHORUS_MODELS_DIR; without MODEL, list what there is."""
+    chosen = settings.load()
+    if model is None:
+        for name in PUBLISHED:
+            click.echo(
+                f"{name:16} {published(name).about}\n{'':16} {downloads.stock(published(name), chosen.models_dir)}"
+            )
+        return
+    known_url, token = settings.hub(chosen)
+    order = downloads.Order(voices=tuple(filter(None, voices.replace(" ", "").split(","))), **how)
+    hub = downloads.Hub(url or known_url, token)
+    done = downloads.download(published(model), chosen.models_dir, hub, order, downloads.Meter())
+    fetched = f"{len(done.fetched)} files fetched" if done.fetched else "nothing lacked"
+    click.echo(f"{fetched}; {downloads.stock(published(model), chosen.models_dir)}")
+
+
 @cli.command(name="doctor")
 def doctor_command() -> None:
     """Check this machine, and say what to do where something is missing."""
@@ -106,6 +131,9 @@ def main() -> None:
     except StartRefused as refusal:
         click.echo(f"chorus cannot start: {refusal}", err=True)
         sys.exit(refusal.exit_code)
+    except DownloadFailed as failure:
+        click.echo(f"chorus download: {failure}", err=True)
+        sys.exit(failure.exit_code)
     except ChorusError as error:
         click.echo(f"chorus: {error.message}", err=True)
         sys.exit(1)

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from api import settings
+from api import downloads, settings
 from api.admission import Callers
-from api.engines.registry import AUTO, ENGINES, choose, engine_class
+from api.engines.registry import AUTO, ENGINES, PUBLISHED, choose, engine_class, published
 from api.errors import StartRefused
 from api.settings import Settings
 
@@ -45,6 +45,7 @@ def examine() -> Iterator[Finding]:
     yield Finding("settings", f"{len(settings.environment_names())} known, all given ones valid")
     yield _port(chosen)
     yield from _engines(chosen)
+    yield from _models(chosen)
     yield _redis()
     yield _gpu()
 
@@ -84,6 +85,14 @@ def _engines(chosen: Settings) -> Iterator[Finding]:
         yield Finding("engine", f"CHORUS_ENGINE={chosen.engine} will load {choose(chosen).name}")
     except StartRefused as refusal:
         yield Finding("engine", str(refusal), "Set CHORUS_ENGINE=auto.", broken=True)
+
+
+def _models(chosen: Settings) -> Iterator[Finding]:
+    for name in PUBLISHED:
+        found = downloads.stock(published(name), chosen.models_dir)
+        # What nobody began to fetch is not missed.
+        advice = f"`chorus download {name}` fetches the rest." if found.there and found.lacking else ""
+        yield Finding("files", f"{name}: {found}", advice)
 
 
 def _redis() -> Finding:

@@ -39,6 +39,8 @@
     ├── EngineUnavailable        70
     └── RedisUnavailable         69
 
+    DownloadFailed           74      a model's files could not be had
+
 No message ever repeats the caller's text.
 """
 
@@ -311,3 +313,9 @@ class RedisUnavailable(StartRefused):
     """No Redis is configured, and none can be started here."""
 
     exit_code = 69
+
+
+class DownloadFailed(Exception):
+    """A model's files could not be had. What came so far is kept, and the next try goes on from there."""
+
+    exit_code: ClassVar[int] = 74

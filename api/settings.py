@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from dotenv import dotenv_values
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from api.errors import SettingsInvalid
@@ -155,6 +155,18 @@ class Espeak(Section):
     )
 
 
+class Hub(Section):
+    url: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s/]+",
+        description="The hub that models are downloaded from, or a mirror of it; unset: `HF_ENDPOINT`, else the "
+        "Hugging Face hub.",
+    )
+    token: SecretStr | None = Field(
+        None, description="A token for repositories that are not open to everybody; unset: `HF_TOKEN`."
+    )
+
+
 class Settings(BaseSettings):
     """Everything that can be set. Defaults suit a laptop."""
 
@@ -170,6 +182,7 @@ class Settings(BaseSettings):
     redis: Redis = Redis()
     admission: Admission = Admission()
     limits: RequestLimits = RequestLimits()
+    hub: Hub = Hub()
     gpu: Gpu = Gpu()
     tone: Tone = Tone()
     espeak: Espeak = Espeak()
@@ -214,6 +227,14 @@ def log_style() -> str:
 def visible_gpus() -> str | None:
     """Which GPUs this server may use, in CUDA's words and by its variable; None: all of them."""
     return os.environ.get("CUDA_VISIBLE_DEVICES")
+
+
+def hub(chosen: Settings) -> tuple[str, str | None]:
+    """The hub's address and the token for it; what Chorus was not told, the hub's own tools may have been."""
+    theirs = {**dotenv_values(DOTENV), **os.environ}
+    url = chosen.hub.url or theirs.get("HF_ENDPOINT") or "https://huggingface.co"
+    token = chosen.hub.token.get_secret_value() if chosen.hub.token else theirs.get("HF_TOKEN")
+    return url, (token or "").strip() or None
 
 
 def metrics_directory() -> Path | None:

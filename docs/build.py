@@ -14,7 +14,7 @@ from api import errors, settings
 from api.audio import FORMATS
 from api.engines.base import Card
 from api.engines.registry import ENGINES, engine_class
-from api.errors import ChorusError, StartRefused
+from api.errors import ChorusError, DownloadFailed, StartRefused
 from api.metrics import METRICS
 from api.settings import Settings
 from api.text import RULES
@@ -51,7 +51,7 @@ def errors_table() -> str:
 
 
 def exits_table() -> str:
-    kinds = sorted(_family(StartRefused), key=lambda kind: kind.exit_code)
+    kinds = sorted([*_family(StartRefused), DownloadFailed], key=lambda kind: kind.exit_code)
     return _table(("exit code", "when"), ((str(kind.exit_code), _first_line(kind)) for kind in kinds))
 
 

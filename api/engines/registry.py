@@ -1,15 +1,23 @@
 """Which engines there are, and which one this server loads."""
 
 from importlib import import_module
+from typing import Any
 
 from api.engines.base import Engine
-from api.errors import EngineUnavailable
+from api.engines.published import Published
+from api.errors import DownloadFailed, EngineUnavailable
 from api.settings import Settings
 
 # Nothing is imported before it is chosen: an engine's libraries may be large, or absent.
 ENGINES: dict[str, str] = {
     "espeak": "api.engines.espeak:EspeakEngine",
     "tone": "api.engines.tone:ToneEngine",
+}
+
+# Models whose files `chorus download` fetches, by the name of their folder in CHORUS_MODELS_DIR.
+PUBLISHED: dict[str, str] = {
+    "kokoro": "api.engines.kokoro.published:KOKORO",
+    "kokoro-v1.1-zh": "api.engines.kokoro.published:KOKORO_ZH",
 }
 
 # What `auto` tries, best first. The first that lacks nothing here is taken.
@@ -22,9 +30,21 @@ def engine_class(name: str) -> type[Engine]:
         raise EngineUnavailable(
             f"There is no engine '{name}'. CHORUS_ENGINE can be: auto, {', '.join(sorted(ENGINES))}."
         )
-    module, _, attribute = ENGINES[name].partition(":")
-    found: type[Engine] = getattr(import_module(module), attribute)
+    found: type[Engine] = _named(ENGINES[name])
     return found
+
+
+def published(name: str) -> Published:
+    """A model's files as published, by name, or DownloadFailed with the names there are."""
+    if name not in PUBLISHED:
+        raise DownloadFailed(f"There is nothing to download for '{name}'. There is: {', '.join(PUBLISHED)}.")
+    found: Published = _named(PUBLISHED[name])
+    return found
+
+
+def _named(address: str) -> Any:
+    module, _, attribute = address.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 def choose(settings: Settings) -> type[Engine]:
