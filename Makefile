@@ -7,9 +7,24 @@ VENV := $(PYTHON) -m venv .venv 2>/dev/null || \
 	(rm -rf .venv && $(PYTHON) -m pip install -q --target .bootstrap virtualenv && \
 	PYTHONPATH=.bootstrap $(PYTHON) -m virtualenv -q .venv)
 
-.PHONY: install serve test test-full check faults soak bench docs clean
+# Compiling everything that is installed takes longer than compiling what is used.
+PIP := $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
+
+# The build of torch without CUDA has a name of its own, and where pip does not find it, an index of its own. Without
+# that name pip may choose several gigabytes of CUDA, which is for machines with a GPU.
+TORCH_CPU := torch==2.13.0+cpu
+TORCH ?= $(if $(shell command -v nvidia-smi),torch==2.13.0,$(TORCH_CPU))
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+with_torch = $(PIP) -e ".[$(1)]" "$(2)" || { $(PIP) --index-url $(TORCH_INDEX) "$(2)" && $(PIP) -e ".[$(1)]"; }
+TESTS := test,check
+
+.PHONY: install kokoro serve test test-full check faults soak bench docs clean
 
 install: .venv/serve.done
+
+# What Kokoro needs, and the model itself: `make serve` then takes it.
+kokoro: .venv/kokoro.done
+	@$(BIN)/chorus download kokoro
 
 serve: install
 	@exec $(BIN)/chorus serve
@@ -52,12 +67,23 @@ docs: .venv/test.done
 clean:
 	rm -rf .venv .bootstrap
 
-.venv/serve.done: pyproject.toml
-	@test -x $(BIN)/python || { echo "creating .venv"; $(VENV); }
+$(BIN)/python:
+	@echo "creating .venv"
+	@$(VENV)
+
+.venv/serve.done: pyproject.toml $(BIN)/python
 	@echo "installing chorus (once; about half a minute)"
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	@$(PIP) -e .
 	@touch $@
 
-.venv/test.done: pyproject.toml .venv/serve.done
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -e ".[test,check]"
-	@touch $@
+.venv/kokoro.done: pyproject.toml $(BIN)/python
+	@echo "installing chorus with Kokoro (once)"
+	@$(call with_torch,kokoro,$(TORCH))
+	@touch $@ .venv/serve.done
+
+# Kokoro's reference implementation would bring a second espeak and a spaCy model from elsewhere: it comes alone.
+.venv/test.done: pyproject.toml $(BIN)/python
+	@echo "installing chorus, Kokoro and the tests (once; a minute or two)"
+	@$(call with_torch,$(TESTS),$(TORCH_CPU))
+	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info >= (3, 13))' || exit 0; $(PIP) --no-deps kokoro==0.9.4
+	@touch $@ .venv/serve.done

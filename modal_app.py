@@ -1,11 +1,16 @@
-"""The same server on Modal: `modal deploy modal_app.py`. No logic of its own."""
+"""The same server on Modal: `modal deploy modal_app.py`. No logic of its own.
 
+With a GPU named, Kokoro on it: `modal run modal_app.py::download` once, then `GPU=L4 modal deploy modal_app.py`.
+"""
+
+import os
 import subprocess
 import sys
 
 import modal
 
 PORT = 8880
+GPU = os.environ.get("GPU") or None
 HOME = "/srv/chorus"
 SETTINGS = {
     "CHORUS_SERVER__HOST": "0.0.0.0",
@@ -18,9 +23,14 @@ SETTINGS = {
     "CHORUS_MODELS_DIR": "/models",
 }
 
+if GPU:
+    # Triton compiles its launchers where they run.
+    base = modal.Image.debian_slim(python_version="3.12").apt_install("gcc", "libc6-dev")
+    installed = base.pip_install_from_pyproject("pyproject.toml", optional_dependencies=["kokoro"])
+else:
+    installed = modal.Image.debian_slim(python_version="3.12").pip_install_from_pyproject("pyproject.toml")
 image = (
-    modal.Image.debian_slim(python_version="3.12")
-    .pip_install_from_pyproject("pyproject.toml")
+    installed.env({"GPU": GPU} if GPU else {})
     .env(SETTINGS)
     .workdir(HOME)
     # Whole folders, not Python sources alone: the queue's scripts are Lua.
@@ -28,10 +38,20 @@ image = (
     .add_local_dir("workers", f"{HOME}/workers", ignore=["**/__pycache__"])
 )
 app = modal.App("chorus", image=image)
+models = modal.Volume.from_name("chorus-models", create_if_missing=True)
+
+
+@app.function(volumes={"/models": models}, timeout=1800)
+def download(model: str = "kokoro") -> None:
+    """A model's files into the volume, once."""
+    command = [sys.executable, "-c", "from api.cli import main; main()", "download", model]
+    subprocess.run(command, cwd=HOME, check=True)
+    models.commit()
 
 
 @app.function(
-    volumes={"/models": modal.Volume.from_name("chorus-models", create_if_missing=True)},
+    gpu=GPU,
+    volumes={"/models": models},
     min_containers=0,
     buffer_containers=1,
     scaledown_window=180,
