@@ -49,7 +49,7 @@ def test_a_greedy_caller_does_not_touch_a_modest_one(promise: Promise, times: in
 
 def test_work_in_bulk_lets_listeners_pass(promise: Promise, times: int) -> None:
     duration_s = 60 if times > 1 else 10
-    bulk = Caller(name="bulk", priority="batch", texts=(Length(seconds=4),))
+    bulk = Caller(name="bulk", priority="batch", deadline_s=30, texts=(Length(seconds=4),))
     listener = Caller(name="listener", texts=(Length(seconds=2),))
     with overloaded(ADMISSION__DEADLINE_S=30) as server:
         report = attack(
@@ -68,4 +68,4 @@ def test_work_in_bulk_lets_listeners_pass(promise: Promise, times: int) -> None:
     promise.at_most("wait p99 of listeners, s", 0.8, percentile(waits_s, 0.99))
     promise.exactly("refusals of listeners", 0, report.callers["listener"].outcomes.get("refused", 0))
     bulk_s = whole_audio_s([r for r in report.records if r.caller == "bulk"], duration_s)
-    promise.at_least("what work in bulk makes all the same, of the capacity", 0.1, bulk_s / CAPACITY / duration_s)
+    promise.at_least("what work in bulk makes all the same, of the capacity", 0.5, bulk_s / CAPACITY / duration_s)
