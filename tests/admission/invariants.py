@@ -46,6 +46,8 @@ def counts_are_what_the_sets_say(queue: Scripts) -> None:
 def nobody_waits_who_could_run(queue: Scripts) -> None:
     """Nor does work in bulk take a worker's last slots, nor anybody what is kept for others."""
     facts = queue.facts()
+    slots = sum(map(int, queue.hash("caps").values()))
+    runs = Counter({caller: int(count) for caller, count in queue.hash("running").items()})
     for worker, line in queue.lines("wait").items():
         here = Counter(facts[ticket]["caller"] for ticket in queue.line("run", worker))
         cap, waiting = int(queue.hash("caps")[worker]), {facts[ticket]["caller"] for ticket in line}
@@ -57,11 +59,12 @@ def nobody_waits_who_could_run(queue: Scripts) -> None:
         for ticket in line:
             fact = facts[ticket]
             caller = fact["caller"]
-            share = cap / sum(shares[other] for other in active) if active else inf
-            others = any(here[other] < max(1, share * shares[other]) for other in active - waiting - {caller})
-            has_its_part = here[caller] >= max(1, share * shares.get(caller, 1))
+            share = slots / sum(shares[other] for other in active) if active else inf
+            others = any(runs[other] < max(1, share * shares[other]) for other in active - waiting - {caller})
+            has_its_part = runs[caller] >= max(1, share * shares.get(caller, 1))
             greedy = others and has_its_part and owed.get(caller, 0) <= 0
-            reserved = max(1, cap // 8) if (fact["class"] == "batch" or greedy) and cap > 1 else 0
+            parts = [3] * greedy + [8] * (fact["class"] == "batch")
+            reserved = max(1, cap // parts[0]) if parts and cap > 1 else 0
             room = cap - reserved - here.total()
             held_back = 0 < fact["most_running"] <= int(queue.hash("running").get(caller, 0))
             kept = sum(max(0, owed[other]) for other in active - waiting)

@@ -135,19 +135,24 @@ class Queue:
         return self.owed(worker, caller) > 0 or room > self.kept_for_others(worker, caller)
 
     def slots_for(self, worker: Worker, facts: Json) -> int:
-        pressed = facts["class"] == "batch" or self.is_greedy(worker, facts["caller"])
-        return worker.cap - max(1, worker.cap // 8) if pressed and worker.cap > 1 else worker.cap
+        kept = 0
+        if worker.cap > 1 and self.is_greedy(worker, facts["caller"]):
+            kept = max(1, worker.cap // 3)
+        elif worker.cap > 1 and facts["class"] == "batch":
+            kept = max(1, worker.cap // 8)
+        return worker.cap - kept
 
     def is_greedy(self, worker: Worker, caller: str) -> bool:
-        if self.owed(worker, caller) > 0 or not self.has_its_part(worker, caller):
+        if self.owed(worker, caller) > 0 or not self.has_its_part(caller):
             return False
         here = {request.facts["caller"] for request in worker.waiting.values()} | {caller}
-        return any(not self.has_its_part(worker, other) for other in self.active - here)
+        return any(not self.has_its_part(other) for other in self.active - here)
 
-    def has_its_part(self, worker: Worker, caller: str) -> bool:
+    def has_its_part(self, caller: str) -> bool:
         shares = sum(self.shares[active] for active in self.active)
-        part = worker.cap * self.shares.get(caller, 1.0) / shares if shares else inf
-        return worker.has(caller) >= max(1, part)
+        slots = sum(worker.cap for worker in self.workers.values())
+        part = slots * self.shares.get(caller, 1.0) / shares if shares else inf
+        return self.count("running", caller) >= max(1, part)
 
     def owed(self, worker: Worker, caller: str) -> int:
         return floor(self.guaranteed.get(caller, 0) * worker.cap) - worker.has(caller)

@@ -81,7 +81,7 @@ class TestAgainstTheModel:
             ("key('line'), worker, -", "key('line'), worker, -0.5 * "),
             ("return beat.number > 0 and", "return false and"),
             ("slots[1] + cost", "cost"),
-            ("not has_its_part(worker, other", "has_its_part(worker, other"),
+            ("part_taken(other, slots) < 1", "part_taken(other, slots) > 1"),
             ("count('running', caller, -1)", "count('running', caller, 0)"),
             ("math.max(sum_of('served', score), score)", "score"),
             ("then forget_turns() end", "then end"),

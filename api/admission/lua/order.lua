@@ -35,28 +35,36 @@ local function owed(worker, caller)
   return math.floor(part * cap_of(worker)) - here(worker, caller)
 end
 
-local function has_its_part(worker, caller, share)
-  return here(worker, caller) >= math.max(1, cap_of(worker) * share / active().shares)
+local function all_slots()
+  local slots = 0
+  for _, cap in ipairs(redis.call('HVALS', key('caps'))) do slots = slots + tonumber(cap) end
+  return slots
 end
 
--- Who has its fair part of a worker, while others may come who have not. Of those who wait here themselves, the clocks
--- speak.
-local function is_greedy(worker, caller)
+-- What a caller runs, of its fair part of all slots together: connections fall on the workers as they come, and more of
+-- a caller's on one than on another.
+local function part_taken(caller, slots)
   local share = active().share_of[caller] or number(redis.call('HGET', key('shares'), caller), 1)
-  if not has_its_part(worker, caller, share) or owed(worker, caller) > 0 then return false end
-  for other, its_share in pairs(active().share_of) do
+  return number(redis.call('HGET', key('running'), caller), 0) / math.max(1, slots * share / active().shares)
+end
+
+-- Who has its fair part, while others may come who have not. Of those who wait here themselves, the clocks speak.
+local function is_greedy(worker, caller)
+  local slots = all_slots()
+  if part_taken(caller, slots) < 1 or owed(worker, caller) > 0 then return false end
+  for other in pairs(active().share_of) do
     if other ~= caller and redis.call('HEXISTS', key('wants:' .. worker), other) == 0
-      and not has_its_part(worker, other, its_share) then return true end
+      and part_taken(other, slots) < 1 then return true end
   end
   return false
 end
 
--- A worker's last slots are for listeners who have little of it: neither work in bulk nor the greedy take them.
+-- A worker's last slots are for listeners who have little: neither work in bulk nor the greedy take them. A third of
+-- them is what a modest caller's bursts rarely go beyond; whoever finds them taken waits for a greedy one's stream to end.
 local function slots_for(worker, facts)
   local cap = cap_of(worker)
-  if cap > 1 and (facts.class == 'batch' or is_greedy(worker, facts.caller)) then
-    return cap - math.max(1, math.floor(cap / 8))
-  end
+  if cap > 1 and is_greedy(worker, facts.caller) then return cap - math.max(1, math.floor(cap / 3)) end
+  if cap > 1 and facts.class == 'batch' then return cap - math.max(1, math.floor(cap / 8)) end
   return cap
 end
 
