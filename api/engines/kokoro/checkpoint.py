@@ -21,6 +21,7 @@ from torch import Tensor
 from api.engines.kokoro.config import Config, read_config
 from api.engines.kokoro.model import Kokoro
 from api.engines.kokoro.names import UNUSED, published
+from api.engines.kokoro.quicken import quicken, trial_lines
 from api.engines.kokoro.weights import flattened, folded
 from api.errors import EngineUnavailable
 
@@ -50,7 +51,9 @@ def load(directory: Path, device: str = "cpu") -> Loaded:
     as_published = None if known is None else known == sha256
     if as_published is False:
         log.warning("%s is not the published file (sha256 %s): loaded as a fine-tune", source.name, sha256)
-    return Loaded(build(config, tensors, source.name).to(device), sha256, as_published)
+    model = build(config, tensors, source.name).to(device)
+    quicken(model, trial_lines(config, _some_style(directory, config)))
+    return Loaded(model, sha256, as_published)
 
 
 def find_checkpoint(directory: Path) -> Path:
@@ -105,6 +108,12 @@ def read_pack(path: Path, config: Config) -> Tensor:
     if not pack.isfinite().all():
         raise EngineUnavailable(f"{path} is damaged: not all of it are numbers.")
     return pack.float().squeeze(1)
+
+
+def _some_style(directory: Path, config: Config) -> Tensor:
+    """The first voice's for a line of middling length; nobody's where there is none."""
+    voice = next(iter(sorted(directory.glob("voices/*.pt"))), None)
+    return torch.zeros(2 * config.style_dim) if voice is None else read_pack(voice, config)[60]
 
 
 def kept_tensors(source: Path) -> tuple[dict[str, Tensor], str] | None:

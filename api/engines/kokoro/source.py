@@ -15,6 +15,10 @@ AMPLITUDE = 0.1
 NOISE_IN_VOICE = 0.003
 
 
+# Each row's own [harmonics, samples], or all of them in one tensor, which is wider where a row is shorter.
+Noise = Sequence[Tensor] | Tensor
+
+
 def draw_noise(seed: int, samples: int, device: torch.device) -> Tensor:
     """A request's own noise [harmonics, samples]: no other request takes from its generator."""
     generator = torch.Generator(device).manual_seed(seed)
@@ -33,16 +37,22 @@ class Source(nn.Module):
         self.samples_per_step = samples_per_step
         self.merge = nn.Linear(HARMONICS, 1)
 
-    def forward(self, pitch_hz: Tensor, noise: Sequence[Tensor], spans: Spans) -> Tensor:
+    def forward(self, pitch_hz: Tensor, noise: Noise, spans: Spans) -> Tensor:
         """The pitch curve [batch, steps], zero past each row's end, to [batch, samples]."""
         waves = self._waves(pitch_hz.float())
         voiced = (pitch_hz > VOICED_ABOVE_HZ).float().repeat_interleave(self.samples_per_step, dim=1)[:, None]
         loudness = voiced * NOISE_IN_VOICE + (1 - voiced) * AMPLITUDE / 3
-        merged = [
-            self._merged(wave[:, :length] * AMPLITUDE * on[:, :length] + level[:, :length] * breath)
-            for wave, on, level, breath, length in zip(waves, voiced, loudness, noise, spans, strict=True)
-        ]
-        return torch.nn.utils.rnn.pad_sequence(merged, batch_first=True)
+        if spans.known:
+            merged = [
+                self._merged(
+                    wave[:, :length] * AMPLITUDE * on[:, :length] + level[:, :length] * breath[:, :length]
+                )
+                for wave, on, level, breath, length in zip(waves, voiced, loudness, noise, spans, strict=True)
+            ]
+            return torch.nn.utils.rnn.pad_sequence(merged, batch_first=True)
+        assert isinstance(noise, Tensor)
+        harmonics = waves * AMPLITUDE * voiced + loudness * noise
+        return torch.tanh(self.merge(harmonics.transpose(1, 2))).squeeze(-1) * spans.real
 
     def _merged(self, harmonics: Tensor) -> Tensor:
         """Row by row, since a product's rounding depends on its size, and a phase close to ±π on its rounding."""

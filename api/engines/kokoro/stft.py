@@ -45,7 +45,7 @@ class Spectra(nn.Module):
 
     def _mirrored(self, samples: Tensor, spans: Spans) -> Tensor:
         """`reach` samples before and after each row, reflected, the edge itself not repeated."""
-        lengths = torch.tensor(spans.lengths, device=samples.device)[:, None]
+        lengths = spans.ends[:, None]
         steps = torch.arange(-self.reach, spans.width + self.reach, device=samples.device).abs()
         there_and_back = torch.minimum(steps, 2 * (lengths - 1) - steps).clamp_(min=0)
         return samples.gather(1, there_and_back)

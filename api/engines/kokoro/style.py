@@ -1,14 +1,19 @@
 """Norms whose scale and shift are read from the voice's style."""
 
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from api.engines.kokoro.spans import Spans
 
+# (x, gain, shift, spans, alpha, kind of the result), as `masked` below.
+Fused = Callable[[Tensor, Tensor, Tensor, Spans, Tensor | None, torch.dtype], Tensor]
+
 EPS = 1e-5
-# So many channels of a long row stay in a core's cache from the mean to the end of the snake.
-TILE_CHANNELS = 16
+# So many numbers stay in a core's cache from the mean to the end of the snake.
+TILE = 160_000
 
 
 class StyledLayerNorm(nn.Module):
@@ -30,20 +35,38 @@ class StyledNorm(nn.Module):
     def __init__(self, style: int, channels: int) -> None:
         super().__init__()
         self.fc = nn.Linear(style, 2 * channels)
+        # In place of `masked`, where a device has something faster (see `cuda`).
+        self.fused: Fused | None = None
 
-    def forward(self, x: Tensor, style: Tensor, spans: Spans, alpha: Tensor | None = None) -> Tensor:
-        """With `alpha` [channels] the snake x + sin²(αx)/α follows."""
+    def forward(
+        self,
+        x: Tensor,
+        style: Tensor,
+        spans: Spans,
+        alpha: Tensor | None = None,
+        kind: torch.dtype = torch.float32,
+    ) -> Tensor:
+        """With `alpha` [channels] the snake x + sin²(αx)/α follows. In fp32; the result is of this `kind`."""
         gain, shift = self.fc(style).float().chunk(2, dim=-1)
-        if x.device.type == "cpu":
-            return tiled(x, 1 + gain, shift, spans, alpha)
-        return masked(x, 1 + gain, shift, spans, alpha)
+        if x.device.type == "cpu" and spans.known:
+            return tiled(x, 1 + gain, shift, spans, alpha).to(kind)
+        if self.fused is not None:
+            return self.fused(x, 1 + gain, shift, spans, alpha, kind)
+        return masked(x, 1 + gain, shift, spans, alpha, kind)
 
 
-def masked(x: Tensor, gain: Tensor, shift: Tensor, spans: Spans, alpha: Tensor | None) -> Tensor:
+def masked(
+    x: Tensor,
+    gain: Tensor,
+    shift: Tensor,
+    spans: Spans,
+    alpha: Tensor | None,
+    kind: torch.dtype = torch.float32,
+) -> Tensor:
     """The whole batch at once, in fp32 whatever comes in."""
     real = spans.real[:, None]
     wide = x.float()
-    lengths = real.sum(-1, keepdim=True)
+    lengths = spans.ends[:, None, None]
     mean = wide.sum(-1, keepdim=True) / lengths
     centred = (wide - mean).masked_fill_(~real, 0.0)
     variance = centred.square().sum(-1, keepdim=True) / lengths
@@ -51,7 +74,7 @@ def masked(x: Tensor, gain: Tensor, shift: Tensor, spans: Spans, alpha: Tensor |
     if alpha is not None:
         a = alpha[:, None].float()
         y.addcmul_((y * a).sin_().square_(), 1 / a)
-    return spans.hide(y.to(x.dtype))
+    return spans.hide(y.to(kind))
 
 
 def tiled(x: Tensor, gain: Tensor, shift: Tensor, spans: Spans, alpha: Tensor | None) -> Tensor:
@@ -59,8 +82,9 @@ def tiled(x: Tensor, gain: Tensor, shift: Tensor, spans: Spans, alpha: Tensor | 
     out = torch.zeros_like(x)
     channels = x.shape[1]
     for row, length in enumerate(spans):
-        for start in range(0, channels, TILE_CHANNELS):
-            part = slice(start, start + TILE_CHANNELS)
+        tile = max(1, TILE // length)
+        for start in range(0, channels, tile):
+            part = slice(start, start + tile)
             y = out[row, part, :length]
             torch.sub(x[row, part, :length], x[row, part, :length].mean(-1, keepdim=True), out=y)
             variance = torch.linalg.vector_norm(y, dim=-1, keepdim=True).square_() / length

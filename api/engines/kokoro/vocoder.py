@@ -1,6 +1,5 @@
 """Sound from what is said, its pitch and its loudness."""
 
-from collections.abc import Sequence
 from math import prod
 
 import torch
@@ -9,7 +8,7 @@ from torch import Tensor, nn
 
 from api.engines.kokoro.blocks import SnakeBlock, StyledBlock
 from api.engines.kokoro.config import Config, VocoderShape
-from api.engines.kokoro.source import Source
+from api.engines.kokoro.source import Noise, Source
 from api.engines.kokoro.spans import Spans
 from api.engines.kokoro.stft import Spectra
 
@@ -33,7 +32,7 @@ class Vocoder(nn.Module):
         pitch_hz: Tensor,
         loudness: Tensor,
         timbre: Tensor,
-        noise: Sequence[Tensor],
+        noise: Noise,
         spans: Spans,
     ) -> Tensor:
         """`text` [batch, hidden, frames], the curves [batch, 2 x frames]; to [batch, samples]."""
@@ -62,9 +61,7 @@ class Generator(nn.Module):
         channels = shape.upsample_initial_channel >> len(shape.upsample_rates)
         self.to_spectra = nn.Conv1d(channels, 2 * self.bins, 7, padding=3)
 
-    def forward(
-        self, x: Tensor, timbre: Tensor, pitch_hz: Tensor, noise: Sequence[Tensor], steps: Spans
-    ) -> Tensor:
+    def forward(self, x: Tensor, timbre: Tensor, pitch_hz: Tensor, noise: Noise, steps: Spans) -> Tensor:
         samples = steps.stretched(self.samples_per_step)
         throat = self.spectra.analyse(self.source(pitch_hz, noise, samples), samples)
         frames = steps.stretched(self.samples_per_step // self.spectra.hop, 1)
@@ -103,7 +100,8 @@ class Stage(nn.Module):
             # Spectra are centred on their samples, so that there is one more than there are hops.
             x = F.pad(x, (1, 0), mode="reflect")
         joined = self.join_block(finer.hide(self.join(throat)), timbre, finer)
-        x = finer.hide(x).add_(joined)
+        # In the layout of the block that made it, which is the other blocks' too.
+        x = joined.add_(finer.hide(x))
         total = self.blocks[0](x, timbre, finer)
         for block in self.blocks[1:]:
             total += block(x, timbre, finer)

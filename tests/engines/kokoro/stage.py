@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from api.engines.kokoro.checkpoint import build, read_pth
 from api.engines.kokoro.config import Config, parse_config
@@ -51,14 +50,3 @@ def lines(phonemes: list[int], speeds: tuple[float, ...] = (1.0,), seed: int = 1
         )
         for row, count in enumerate(phonemes)
     ]
-
-
-def spectral_distance_db(one: Tensor, other: Tensor) -> float:
-    """The log-spectral distance: the root mean square over frequencies, the mean over time."""
-    window = torch.hann_window(512)
-
-    def levels(samples: Tensor) -> Tensor:
-        power = torch.stft(samples, 512, 128, window=window, return_complex=True).abs().square()
-        return 10 * torch.log10(power + 1e-8 * power.max())
-
-    return float((levels(one) - levels(other)).square().mean(0).sqrt().mean())

@@ -3,18 +3,19 @@
 import pytest
 import torch
 
+from api.engines.kokoro.likeness import spectral_distance_db
 from api.engines.kokoro.model import Line, align
 from api.engines.kokoro.source import draw_noise
 from api.engines.kokoro.spans import Spans
 from api.engines.kokoro.style import masked, tiled
-from tests.engines.kokoro.stage import Pair, lines, narrow_pair, spectral_distance_db
+from tests.engines.kokoro.stage import Pair, lines, narrow_pair
 
 OTHERS = [1 + 13 * row % 29 for row in range(31)]
 
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)
     return narrow_pair(tmp_path_factory.mktemp("narrow"))
 
 

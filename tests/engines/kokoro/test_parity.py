@@ -8,12 +8,13 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from api.engines.kokoro.likeness import spectral_distance_db
 from api.engines.kokoro.model import Line, align
 from api.engines.kokoro.spans import Spans
 from api.engines.kokoro.text_half import Reading
 from tests.engines.kokoro import oracle as reference
 from tests.engines.kokoro.oracle import Stages
-from tests.engines.kokoro.stage import Pair, full_pair, lines, narrow_pair, spectral_distance_db
+from tests.engines.kokoro.stage import Pair, full_pair, lines, narrow_pair
 
 CLOSE = 1e-4
 SPEEDS = (1.0, 0.5, 1.7, 4.0, 0.25)
@@ -29,7 +30,7 @@ batches = pytest.mark.parametrize("phonemes", MIXED.values(), ids=MIXED.keys())
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)
     return narrow_pair(tmp_path_factory.mktemp("narrow"))
 
 
@@ -50,13 +51,13 @@ def test_the_text_half_reads_as_the_reference_does(pair: Pair, phonemes: list[in
 
 @batches
 def test_the_vocoder_sounds_as_the_reference_does(pair: Pair, phonemes: list[int]) -> None:
-    _compare_sound(pair, lines(phonemes, SPEEDS))
+    compare_sound(pair, lines(phonemes, SPEEDS))
 
 
 def test_the_longest_line_beside_the_shortest(pair: Pair) -> None:
     extremes = lines([510, 1])
     _compare_text(pair, extremes)
-    _compare_sound(pair, extremes)
+    compare_sound(pair, extremes)
 
 
 def test_the_pitch_of_the_test_lies_where_voices_are(pair: Pair) -> None:
@@ -90,7 +91,7 @@ def test_the_full_model(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     pair = full_pair(tmp_path)
     said = lines([14, 40, 1], (1.0, 1.3))
     _compare_text(pair, said)
-    _compare_sound(pair, said)
+    compare_sound(pair, said)
 
 
 def _compare_text(pair: Pair, said: list[Line]) -> None:
@@ -117,7 +118,7 @@ def _compare_text(pair: Pair, said: list[Line]) -> None:
         assert (aligned.text[row, :, : steps // 2] - theirs.aligned).abs().max() < CLOSE
 
 
-def _compare_sound(pair: Pair, said: list[Line]) -> None:
+def compare_sound(pair: Pair, said: list[Line]) -> None:
     made = [reference.stages(pair.theirs, line.ids, line.style, line.speed) for line in said]
     _compare_vocoder(pair, said, made)
 
