@@ -68,6 +68,10 @@ class SnakeBlock(nn.Module):
         # In place of what follows, where a device has something faster (see `native`).
         self.faster: Faster | None = None
 
+    @property
+    def convolutions(self) -> list[nn.Module]:
+        return [*self.convs1, *self.convs2]
+
     def forward(self, x: Tensor, style: Tensor, spans: Spans) -> Tensor:
         if self.faster is not None:
             return self.faster(x, style, spans)

@@ -7,12 +7,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from api.engines.kokoro.batches import Pays, pays_on
 from api.engines.kokoro.config import Config
-from api.engines.kokoro.curves import Curves
-from api.engines.kokoro.source import draw_noise
+from api.engines.kokoro.copies import sent
+from api.engines.kokoro.sound_half import SoundHalf, align
+from api.engines.kokoro.source import draw_noise, side_by_side
 from api.engines.kokoro.spans import Spans
+from api.engines.kokoro.steps import Plain, Steps
 from api.engines.kokoro.text_half import Reading, TextHalf
-from api.engines.kokoro.vocoder import Vocoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,23 +26,18 @@ class Line:
     speed: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Aligned:
-    """A batch of readings laid out in frames."""
-
-    text: Tensor  # [batch, hidden, frames]
-    melody: Tensor  # [batch, frames, hidden + style]
-    timbre: Tensor  # [batch, style]
-    manner: Tensor  # [batch, style]
-    spans: Spans
-
-
 class Kokoro(nn.Module):
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.config = config
         self.text_half = TextHalf(config)
         self.sound_half = SoundHalf(config)
+        self.steps: Steps = Plain(self.text_half, self.sound_half)
+
+    @property
+    def pays(self) -> Pays:
+        """What sizes of batches pay where the model is."""
+        return pays_on(self.device)
 
     @property
     def device(self) -> torch.device:
@@ -50,10 +47,10 @@ class Kokoro(nn.Module):
     def read(self, lines: Sequence[Line]) -> list[Reading]:
         """The text half: each line's lengths, known now, and what the sound half makes of them."""
         spans = Spans([len(line.ids) for line in lines], self.device)
-        ids = pad_sequence([torch.tensor(line.ids) for line in lines], batch_first=True).to(self.device)
-        style = torch.stack([line.style for line in lines]).to(self.device)
-        speed = torch.tensor([line.speed for line in lines], device=self.device)
-        lengths, melody, text = self.text_half(ids, style[:, self.config.style_dim :], speed, spans)
+        ids = sent(pad_sequence([torch.tensor(line.ids) for line in lines], batch_first=True), self.device)
+        style = sent(torch.stack([line.style for line in lines]), self.device)
+        speed = sent(torch.tensor([line.speed for line in lines]), self.device)
+        lengths, melody, text = self.steps.read(ids, style[:, self.config.style_dim :], speed, spans)
         frames = lengths.round().clamp(min=1).long().tolist()
         return [
             Reading(tuple(frames[row][:tokens]), melody[row, :tokens], text[row, :tokens], style[row])
@@ -65,34 +62,6 @@ class Kokoro(nn.Module):
         """The sound half: each reading's samples at 24 kHz, on the device."""
         aligned = align(readings)
         samples = [length * self.config.samples_per_frame for length in aligned.spans]
-        noise = [draw_noise(seed, count, self.device) for seed, count in zip(seeds, samples, strict=True)]
-        sound = self.sound_half(aligned, noise)
+        breaths = [draw_noise(seed, count, self.device) for seed, count in zip(seeds, samples, strict=True)]
+        sound = self.steps.speak(aligned, breaths if self.device.type == "cpu" else side_by_side(breaths))
         return [row[:count] for row, count in zip(sound, samples, strict=True)]
-
-
-class SoundHalf(nn.Module):
-    """The second half, on the axis of frames: pitch and loudness, and then sound."""
-
-    def __init__(self, config: Config) -> None:
-        super().__init__()
-        self.curves = Curves(config)
-        self.vocoder = Vocoder(config)
-
-    def forward(self, aligned: Aligned, noise: Sequence[Tensor]) -> Tensor:
-        pitch_hz, loudness = self.curves(aligned.melody, aligned.manner, aligned.spans)
-        samples: Tensor = self.vocoder(aligned.text, pitch_hz, loudness, aligned.timbre, noise, aligned.spans)
-        return samples
-
-
-def align(readings: Sequence[Reading]) -> Aligned:
-    """Readings from any batches as one: each token's features stand for as many frames as it lasts."""
-    spans = Spans([reading.length for reading in readings], readings[0].melody.device)
-
-    def laid_out(features: Tensor, reading: Reading) -> Tensor:
-        frames = torch.tensor(reading.frames, device=features.device)
-        return features.repeat_interleave(frames, dim=0, output_size=reading.length)
-
-    melody = pad_sequence([laid_out(reading.melody, reading) for reading in readings], batch_first=True)
-    text = pad_sequence([laid_out(reading.text, reading) for reading in readings], batch_first=True)
-    timbre, manner = torch.stack([reading.style for reading in readings]).chunk(2, dim=-1)
-    return Aligned(text.transpose(1, 2).contiguous(), melody, timbre, manner, spans)

@@ -20,7 +20,11 @@ NATIVE_LIMIT_DB = 0.5
 
 def quicken(model: Kokoro, lines: Sequence[Line]) -> None:
     """For as long as the model's weights stay as they are. The lines are what is tried."""
-    if model.device.type == "cpu":
+    if model.device.type == "cuda":
+        from api.engines.kokoro.cuda.quicken import quicken_gpu
+
+        quicken_gpu(model, lines)
+    else:
         _quicken_cpu(model, lines)
 
 

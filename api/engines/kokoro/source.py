@@ -25,6 +25,14 @@ def draw_noise(seed: int, samples: int, device: torch.device) -> Tensor:
     return torch.randn(HARMONICS, samples, generator=generator, device=device)
 
 
+def side_by_side(breaths: Sequence[Tensor]) -> Tensor:
+    """[batch, harmonics, samples] of each row's own, silent past their ends."""
+    together = breaths[0].new_zeros(len(breaths), HARMONICS, max(breath.shape[1] for breath in breaths))
+    for place, breath in zip(together, breaths, strict=True):
+        place[:, : breath.shape[1]] = breath
+    return together
+
+
 class Source(nn.Module):
     """All of it in fp32: a phase grows without bound, and its rounding is heard.
 

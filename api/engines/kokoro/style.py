@@ -49,7 +49,7 @@ class StyledNorm(nn.Module):
         """With `alpha` [channels] the snake x + sin²(αx)/α follows. In fp32; the result is of this `kind`."""
         gain, shift = self.fc(style).float().chunk(2, dim=-1)
         if x.device.type == "cpu" and spans.known:
-            return tiled(x, 1 + gain, shift, spans, alpha).to(kind)
+            return tiled(x.float(), 1 + gain, shift, spans, alpha).to(kind)
         if self.fused is not None:
             return self.fused(x, 1 + gain, shift, spans, alpha, kind)
         return masked(x, 1 + gain, shift, spans, alpha, kind)

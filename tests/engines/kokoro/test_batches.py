@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from api.engines.kokoro.likeness import spectral_distance_db
-from api.engines.kokoro.model import Line, align
+from api.engines.kokoro.model import Line
+from api.engines.kokoro.sound_half import align
 from api.engines.kokoro.source import draw_noise
 from api.engines.kokoro.spans import Spans
 from api.engines.kokoro.style import masked, tiled

@@ -9,7 +9,8 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from api.engines.kokoro.likeness import spectral_distance_db
-from api.engines.kokoro.model import Line, align
+from api.engines.kokoro.model import Line
+from api.engines.kokoro.sound_half import align
 from api.engines.kokoro.spans import Spans
 from api.engines.kokoro.text_half import Reading
 from tests.engines.kokoro import oracle as reference

@@ -1,0 +1,85 @@
+"""The model's two steps, replayed where they have been recorded."""
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from api.engines.kokoro.config import Config
+from api.engines.kokoro.cuda.graphs import FRAMES, MAX_FRAMES, MAX_TOKENS, TOKENS, Bucket, Recordings, buckets
+from api.engines.kokoro.sound_half import Aligned
+from api.engines.kokoro.source import HARMONICS, Noise
+from api.engines.kokoro.spans import Spans
+from api.engines.kokoro.steps import Plain
+
+
+class Replayed:
+    """As `Plain`, which does what is too large to be worth a recording."""
+
+    def __init__(self, plain: Plain, config: Config, device: torch.device) -> None:
+        self._plain, self._config, self._device = plain, config, device
+        self._text = Recordings(plain.read_tensors, TOKENS, MAX_TOKENS)
+        self._sound = Recordings(plain.speak_tensors, FRAMES, MAX_FRAMES)
+
+    def record(self) -> None:
+        self._text.record(self._like_text, buckets(TOKENS, MAX_TOKENS))
+        self._sound.record(self._like_sound, buckets(FRAMES, MAX_FRAMES))
+
+    def read(self, ids: Tensor, manner: Tensor, speed: Tensor, spans: Spans) -> tuple[Tensor, Tensor, Tensor]:
+        rows, width = ids.shape
+        bucket = self._text.bucket(rows, width)
+        if bucket is None:
+            return self._plain.read(ids, manner, speed, spans)
+        inputs = (
+            widened(ids, bucket.rows, bucket.width),
+            widened(manner, bucket.rows),
+            widened(speed, bucket.rows, fill=1),
+        )
+        lengths, melody, text = self._text.replay(bucket, inputs, _ends(spans, bucket))
+        return lengths[:rows, :width], melody[:rows, :width], text[:rows, :width]
+
+    def speak(self, aligned: Aligned, noise: Noise) -> Tensor:
+        rows, width = aligned.melody.shape[:2]
+        bucket = self._sound.bucket(rows, width)
+        if bucket is None or not isinstance(noise, Tensor):
+            return self._plain.speak(aligned, noise)
+        samples = self._config.samples_per_frame
+        inputs = (
+            widened(aligned.text.transpose(1, 2), bucket.rows, bucket.width).transpose(1, 2),
+            widened(aligned.melody, bucket.rows, bucket.width),
+            widened(aligned.timbre, bucket.rows),
+            widened(aligned.manner, bucket.rows),
+            widened(noise.transpose(1, 2), bucket.rows, bucket.width * samples).transpose(1, 2),
+        )
+        (sound,) = self._sound.replay(bucket, inputs, _ends(aligned.spans, bucket))
+        return sound[:rows, : width * samples]
+
+    def _like_text(self, bucket: Bucket) -> tuple[Tensor, ...]:
+        rows, style = bucket.rows, self._config.style_dim
+        return (
+            torch.zeros(rows, bucket.width, dtype=torch.int64, device=self._device),
+            torch.zeros(rows, style, device=self._device),
+            torch.ones(rows, device=self._device),
+        )
+
+    def _like_sound(self, bucket: Bucket) -> tuple[Tensor, ...]:
+        rows, width, config = bucket.rows, bucket.width, self._config
+        shapes = (
+            (rows, config.hidden_dim, width),
+            (rows, width, config.hidden_dim + config.style_dim),
+            (rows, config.style_dim),
+            (rows, config.style_dim),
+            (rows, HARMONICS, width * config.samples_per_frame),
+        )
+        return tuple(torch.zeros(shape, device=self._device) for shape in shapes)
+
+
+def widened(x: Tensor, rows: int, width: int | None = None, fill: float = 0) -> Tensor:
+    """Rows, and steps of [rows, steps, ...], added up to a bucket's."""
+    missing = [0, rows - len(x)] if width is None else [0, width - x.shape[1], 0, rows - len(x)]
+    beside = x.dim() - len(missing) // 2
+    return F.pad(x, [0, 0] * beside + missing, value=fill)
+
+
+def _ends(spans: Spans, bucket: Bucket) -> Tensor:
+    """A row that is not there is one step long: nothing is divided by zero."""
+    return widened(spans.ends, bucket.rows, fill=1)
