@@ -18,7 +18,7 @@ TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 with_torch = $(PIP) -e ".[$(1)]" "$(2)" || { $(PIP) --index-url $(TORCH_INDEX) "$(2)" && $(PIP) -e ".[$(1)]"; }
 TESTS := test,check
 
-.PHONY: install kokoro serve test test-full check faults soak bench docs clean
+.PHONY: install kokoro serve test test-full check faults soak bench bench-kokoro docs clean
 
 install: .venv/serve.done
 
@@ -60,6 +60,9 @@ bench: .venv/test.done
 	$(BIN)/python -m tests.load.overhead
 	$(BIN)/python -m tests.load.adaptive
 	$(BIN)/python -m tests.load.metering
+
+bench-kokoro: .venv/test.done
+	$(BIN)/python -m tests.load.kokoro
 
 docs: .venv/test.done
 	$(BIN)/python docs/build.py
