@@ -38,9 +38,9 @@ def measure(device: torch.device) -> Limits:
     x, weight = torch.randn(1, 256, steps, device=device), torch.randn(256, 256, 7, device=device)
     source = torch.randn(2**25 if device.type == "cpu" else 2**29, device=device)
     target = torch.empty_like(source)
-    product_s = _fastest_s(lambda: a @ b, device)
-    convolution_s = _fastest_s(lambda: F.conv1d(x, weight, padding=3), device)
-    stream_s = _fastest_s(lambda: target.copy_(source), device)
+    product_s = fastest_s(lambda: a @ b, device)
+    convolution_s = fastest_s(lambda: F.conv1d(x, weight, padding=3), device)
+    stream_s = fastest_s(lambda: target.copy_(source), device)
     return Limits(
         product_gflops=2 * size**3 / product_s / 1e9,
         convolution_gflops=2 * weight.numel() * steps / convolution_s / 1e9,
@@ -48,7 +48,7 @@ def measure(device: torch.device) -> Limits:
     )
 
 
-def _fastest_s(work: Callable[[], object], device: torch.device) -> float:
+def fastest_s(work: Callable[[], object], device: torch.device) -> float:
     def once() -> float:
         start = time.perf_counter()
         work()

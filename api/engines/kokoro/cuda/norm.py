@@ -34,7 +34,7 @@ def fused(x: Tensor, gain: Tensor, shift: Tensor, spans: Spans, alpha: Tensor | 
 
 
 @triton.jit
-def _norm(  # noqa: PLR0913, PLR0917
+def _norm(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917
     x_at,
     out_at,
     gain_at,
