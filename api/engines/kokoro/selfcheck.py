@@ -39,4 +39,5 @@ class SelfCheck:
         return well
 
     def _spoken(self) -> list[Tensor]:
-        return self._model.speak(self._readings, self._seeds)
+        spoken: list[Tensor] = self._model.speak(self._readings, self._seeds)
+        return spoken

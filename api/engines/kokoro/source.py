@@ -1,6 +1,7 @@
 """What the throat does: the voice's harmonics, or breath where there is no voice."""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -16,7 +17,7 @@ NOISE_IN_VOICE = 0.003
 
 
 # Each row's own [harmonics, samples], or all of them in one tensor, which is wider where a row is shorter.
-Noise = Sequence[Tensor] | Tensor
+Noise: TypeAlias = Sequence[Tensor] | Tensor
 
 
 def draw_noise(seed: int, samples: int, device: torch.device) -> Tensor:

@@ -21,7 +21,8 @@ pytest.importorskip("llvmlite")
 from api.engines.kokoro.native import snake
 from api.engines.kokoro.native.convolution import Shape
 from api.engines.kokoro.native.kit import Kit, blocks_of, kit_for
-from api.engines.kokoro.native.layer import layer
+from api.engines.kokoro.native.layer import Layer, layer
+from api.engines.kokoro.native.machine import Cpu
 from api.engines.kokoro.native.toom import toom
 
 KERNELS = (3, 7, 11)
@@ -131,14 +132,13 @@ def test_another_sound_is_noticed_and_machine_code_left_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     model = deepcopy(narrow_pair(tmp_path).ours)
-    right = snake.layer
 
-    def wrong(*given: object) -> object:
-        made = right(*given)  # type: ignore[arg-type]
+    def wrong(conv: torch.nn.Conv1d, alpha: Tensor, cpu: Cpu) -> Layer:
+        made = layer(conv, alpha, cpu)
         made.weights.mul_(1.5)
         return made
 
-    monkeypatch.setattr(snake, "layer", wrong)
+    monkeypatch.setattr("api.engines.kokoro.native.snake.layer", wrong)
     quicken(model, trial_lines(model.config, torch.zeros(256)))
     assert all(block.faster is None for block in model.modules() if isinstance(block, SnakeBlock))
     assert "left off" in caplog.text

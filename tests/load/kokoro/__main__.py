@@ -69,7 +69,7 @@ def _sizes(text: str) -> list[int]:
 
 def _named(device: torch.device) -> str:
     if device.type == "cuda":
-        return torch.cuda.get_device_name()
+        return str(torch.cuda.get_device_name())
     words = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
     return f"{words[0].partition(':')[2].strip() if words else 'CPU'}, {torch.get_num_threads()} threads"
 

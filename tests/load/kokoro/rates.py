@@ -72,11 +72,11 @@ def _theirs(stage: Stage, phonemes: int) -> float:
         ids = torch.tensor([line.ids], device=stage.device)
         sound, _ = stage.theirs.forward_with_tokens(ids, line.style[None].to(stage.device), line.speed)
         samples += len(sound.cpu())
-    return samples / RATE_HZ / (time.perf_counter() - start)
+    return float(samples) / RATE_HZ / (time.perf_counter() - start)
 
 
 def _memory_mib(device: torch.device) -> float:
     """The most there has been: on the device, or of this process with both models in it."""
     if device.type == "cuda":
-        return torch.cuda.max_memory_allocated() / 2**20
+        return float(torch.cuda.max_memory_allocated()) / 2**20
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -29,13 +29,11 @@ class NativeSnake:
         """[batch, channels, time], best with channels next to each other, as the result has them."""
         steps = x.transpose(1, 2)
         out = torch.zeros(steps.shape)
-        styles = [norm.fc(style).chunk(2, dim=-1) for norm in self._norms]
         for row, length in enumerate(spans):
-            self._speak(
-                steps[row, :length].contiguous(),
-                out[row, :length],
-                [(1 + gain[row], shift[row].contiguous()) for gain, shift in styles],
-            )
+            # One by one: a product's rounding depends on how many rows it has.
+            styles = [norm.fc(style[row]).chunk(2) for norm in self._norms]
+            x_row, styled = steps[row, :length].contiguous(), [(1 + gain, shift) for gain, shift in styles]
+            self._speak(x_row, out[row, :length], styled)
         return out.transpose(1, 2)
 
     def _speak(self, x: Tensor, out: Tensor, styles: list[tuple[Tensor, Tensor]]) -> None:
