@@ -1,8 +1,10 @@
 """What a GPU does otherwise, as far as a CPU can tell: the same sound, and no question to the device."""
 
-import importlib
 import os
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,19 +14,30 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from api.engines.kokoro.blocks import SnakeBlock
-from api.engines.kokoro.cuda.graphs import FRAMES, MAX_FRAMES, ROWS, Bucket, bucket_for, buckets
+from api.engines.kokoro.cuda.graphs import (
+    FRAMES,
+    MAX_FRAMES,
+    MAX_TOKENS,
+    ROWS,
+    TOKENS,
+    Bucket,
+    Step,
+    bucket_for,
+    buckets,
+)
 from api.engines.kokoro.cuda.quicken import PRECISION_LIMIT_DB, lower
-from api.engines.kokoro.cuda.steps import widened
+from api.engines.kokoro.cuda.steps import Replayed, like_sound, like_text
 from api.engines.kokoro.likeness import spectral_distance_db
 from api.engines.kokoro.model import Line
 from api.engines.kokoro.precision import Precision, lowered
 from api.engines.kokoro.selfcheck import SelfCheck
-from api.engines.kokoro.sound_half import Aligned, align
+from api.engines.kokoro.sound_half import align
 from api.engines.kokoro.source import draw_noise, side_by_side
 from api.engines.kokoro.spans import Spans
 from api.engines.kokoro.steps import Plain
-from api.engines.kokoro.style import masked
+from api.engines.kokoro.text_half import Reading
 from tests.engines.kokoro.stage import Pair, lines, narrow_pair
+from tests.server import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -48,49 +61,92 @@ class NoQuestions(TorchDispatchMode):
         return func(*args, **kwargs or {})
 
 
-def _widened(aligned: Aligned, noise: Tensor, bucket: Bucket, samples: int) -> tuple[Tensor, ...]:
-    return (
-        widened(aligned.text.transpose(1, 2), bucket.rows, bucket.width).transpose(1, 2).contiguous(),
-        widened(aligned.melody, bucket.rows, bucket.width),
-        widened(aligned.timbre, bucket.rows),
-        widened(aligned.manner, bucket.rows),
-        widened(noise.transpose(1, 2), bucket.rows, bucket.width * samples).transpose(1, 2).contiguous(),
-    )
+class Rehearsed:
+    """A step in its buckets, not recorded but done, under that guard and with inputs of the shapes foreseen."""
+
+    def __init__(
+        self, step: Step, like: Callable[[Bucket], tuple[Tensor, ...]], widths: Sequence[int], most: int
+    ) -> None:
+        self.step, self.like, self.widths, self.most = step, like, widths, most
+
+    def bucket(self, rows: int, width: int) -> Bucket | None:
+        return bucket_for(rows, width, self.widths, self.most)
+
+    def replay(self, bucket: Bucket, inputs: Sequence[Tensor], ends: Tensor) -> tuple[Tensor, ...]:
+        assert [part.shape for part in inputs] == [part.shape for part in self.like(bucket)]
+        assert ends.shape == (bucket.rows,)
+        places = tuple(part.copy_(given) for part, given in zip(self.like(bucket), inputs, strict=True))
+        with NoQuestions():
+            return self.step(places, Spans.within(ends, bucket.width))
+
+
+@pytest.fixture
+def rehearsed(pair: Pair) -> Replayed:
+    plain, config, device = Plain(pair.ours.text_half, pair.ours.sound_half), pair.config, pair.ours.device
+    text = Rehearsed(plain.read_tensors, lambda bucket: like_text(bucket, config, device), TOKENS, MAX_TOKENS)
+    sound = Rehearsed(plain.speak_tensors, lambda bucket: like_sound(bucket, config, device), FRAMES, MAX_FRAMES)
+    return Replayed(plain, config, text, sound)
 
 
 @torch.inference_mode()
-def test_what_is_recorded_asks_nothing_and_sounds_the_same(pair: Pair, said: list[Line]) -> None:
-    model = pair.ours
-    aligned = align(model.read(said))
+def test_what_is_recorded_asks_nothing_and_sounds_the_same(
+    pair: Pair, said: list[Line], rehearsed: Replayed
+) -> None:
+    readings = pair.ours.read(said)
+    _compare_sound(pair, rehearsed, readings)
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("edge", FRAMES)
+def test_at_every_edge_of_a_bucket_a_reading_sounds_the_same(
+    pair: Pair, rehearsed: Replayed, edge: int, request: pytest.FixtureRequest
+) -> None:
+    if edge > 60 and not request.config.getoption("--long"):
+        pytest.skip("in the long form")
+    for frames in (edge - 1, edge, edge + 1):
+        reading = pair.ours.read(lines([5]))[0]
+        longer = (frames - len(reading.frames) + 1, *(1 for _ in reading.frames[1:]))
+        _compare_sound(pair, rehearsed, [replace(reading, frames=longer)])
+
+
+def _compare_sound(pair: Pair, rehearsed: Replayed, readings: list[Reading]) -> None:
+    aligned = align(readings)
     frames = aligned.spans.lengths
-    breaths = [draw_noise(row, 600 * length, model.device) for row, length in enumerate(frames)]
-    plain = model.sound_half(aligned, breaths)
-    bucket = bucket_for(len(said), aligned.spans.width, FRAMES, MAX_FRAMES)
-    assert bucket is not None
-    inputs = _widened(aligned, side_by_side(breaths), bucket, model.config.samples_per_frame)
-    ends = widened(aligned.spans.ends, bucket.rows, fill=1)
-    with NoQuestions():
-        (sound,) = Plain(model.text_half, model.sound_half).speak_tensors(inputs, Spans.within(ends, bucket.width))
+    breaths, others = (
+        [draw_noise(row + seed, 600 * length, pair.ours.device) for row, length in enumerate(frames)]
+        for seed in (0, 50)
+    )
+    sound = rehearsed.speak(aligned, side_by_side(breaths))
+    plain, noisy = (pair.ours.sound_half(aligned, given) for given in (breaths, others))
     for row, length in enumerate(frames):
-        mine, theirs = sound[row, : 600 * length], plain[row, : 600 * length]
-        noisy = model.speak(model.read([said[row]]), [row + 50])[0]
+        mine, theirs, other = (each[row, : 600 * length] for each in (sound, plain, noisy))
         assert not sound[row, 600 * length :].any()
-        assert spectral_distance_db(mine, theirs) < 0.25 * spectral_distance_db(noisy, theirs)
+        assert spectral_distance_db(mine, theirs) < 0.25 * spectral_distance_db(other, theirs)
 
 
 @torch.inference_mode()
-def test_the_text_half_is_read_the_same_and_asks_nothing(pair: Pair, said: list[Line]) -> None:
-    spans = Spans([len(line.ids) for line in said], torch.device("cpu"))
-    ids = pad_sequence([torch.tensor(line.ids) for line in said], batch_first=True)
-    manner, speed = torch.stack([line.style[128:] for line in said]), torch.tensor([line.speed for line in said])
-    plain = pair.ours.text_half(ids, manner, speed, spans)
-    inputs = (widened(ids, 4, 32), widened(manner, 4), widened(speed, 4, fill=1))
-    with NoQuestions():
-        ways = Plain(pair.ours.text_half, pair.ours.sound_half)
-        found = ways.read_tensors(inputs, Spans.within(widened(spans.ends, 4, fill=1), 32))
-    for mine, theirs in zip(found, plain, strict=True):
-        for row, length in enumerate(spans):
-            assert (mine[row, :length] - theirs[row, :length]).abs().max() < 1e-5
+@pytest.mark.parametrize("edge", [16, 32, 96, 512])
+def test_at_the_edges_of_a_bucket_a_line_is_read_the_same(pair: Pair, rehearsed: Replayed, edge: int) -> None:
+    for tokens in ([edge - 1, 4], [edge, edge], [min(edge + 1, 512), 3, 9]):
+        said = lines([count - 2 for count in tokens], (1.0, 1.5))
+        spans = Spans(tokens, torch.device("cpu"))
+        ids = pad_sequence([torch.tensor(line.ids) for line in said], batch_first=True)
+        manner = torch.stack([line.style[128:] for line in said])
+        speed = torch.tensor([line.speed for line in said])
+        found, plain = (way(ids, manner, speed, spans) for way in (rehearsed.read, pair.ours.text_half))
+        for mine, theirs in zip(found, plain, strict=True):
+            for row, length in enumerate(tokens):
+                assert (mine[row, :length] - theirs[row, :length]).abs().max() < 1e-5
+
+
+@torch.inference_mode()
+def test_a_large_step_is_not_in_a_bucket_and_done_all_the_same(pair: Pair, rehearsed: Replayed) -> None:
+    reading = pair.ours.read(lines([5]))[0]
+    many = [replace(reading, frames=(*reading.frames[:-1], 70 + row)) for row in range(33)]
+    aligned = align(many)
+    breaths = [draw_noise(row, 600 * length, pair.ours.device) for row, length in enumerate(aligned.spans)]
+    sound = rehearsed.speak(aligned, side_by_side(breaths))
+    assert sound.shape == (33, 600 * aligned.spans.width)
 
 
 def test_the_guard_notices_a_question() -> None:
@@ -149,27 +205,9 @@ def test_the_first_precision_that_is_not_heard_is_taken(pair: Pair, said: list[L
     assert [reading.frames for reading in model.read(said)] == [reading.frames for reading in readings]
 
 
-@pytest.fixture(scope="module")
-def kernel() -> Callable[..., Tensor]:
-    """The kernel as Triton's interpreter runs it."""
+def test_the_kernel_norms_as_torch_does() -> None:
     pytest.importorskip("triton")
-    os.environ["TRITON_INTERPRET"] = "1"
-    try:
-        made: Callable[..., Tensor] = importlib.import_module("api.engines.kokoro.cuda.norm").fused
-    finally:
-        del os.environ["TRITON_INTERPRET"]
-    return made
-
-
-@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
-@pytest.mark.parametrize("snake", [False, True])
-def test_the_kernel_norms_as_torch_does(kernel: Callable[..., Tensor], snake: bool, kind: torch.dtype) -> None:
-    dice = torch.Generator().manual_seed(3)
-    ends = torch.tensor([1500, 7, 1024])
-    spans = Spans.within(ends, 1500)
-    x = spans.hide(torch.randn(3, 4, 1500, generator=dice) * 3 + 5)
-    gain, shift = torch.randn(3, 4, generator=dice), torch.randn(3, 4, generator=dice)
-    alpha = torch.rand(4, generator=dice) + 0.2 if snake else None
-    one, other = (norm(x, gain, shift, spans, alpha, kind) for norm in (kernel, masked))
-    assert one.dtype == kind
-    assert (one.float() - other.float()).abs().max() < (1e-5 if kind == torch.float32 else 0.05)
+    environment = os.environ | {"TRITON_INTERPRET": "1"}
+    command = [sys.executable, "-m", "tests.engines.kokoro.interpreted"]
+    run = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.stdout == "alike\n", run.stderr[-2000:]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import torch
 
-from api.engines.kokoro.cuda.steps import Replayed
+from api.engines.kokoro.cuda.steps import recorded
 from api.engines.kokoro.model import Kokoro, Line
 from api.engines.kokoro.precision import Precision, lowered
 from api.engines.kokoro.selfcheck import SelfCheck
@@ -60,6 +60,4 @@ def lower(model: Kokoro, check: SelfCheck) -> None:
 
 @torch.inference_mode()
 def record(model: Kokoro) -> None:
-    replayed = Replayed(Plain(model.text_half, model.sound_half), model.config, model.device)
-    replayed.record()
-    model.steps = replayed
+    model.steps = recorded(Plain(model.text_half, model.sound_half), model.config, model.device)

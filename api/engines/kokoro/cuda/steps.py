@@ -1,5 +1,8 @@
 """The model's two steps, replayed where they have been recorded."""
 
+from collections.abc import Sequence
+from typing import Protocol
+
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
@@ -12,17 +15,19 @@ from api.engines.kokoro.spans import Spans
 from api.engines.kokoro.steps import Plain
 
 
+class Bucketed(Protocol):
+    """One step in buckets; `Recordings` on a GPU."""
+
+    def bucket(self, rows: int, width: int) -> Bucket | None: ...
+
+    def replay(self, bucket: Bucket, inputs: Sequence[Tensor], ends: Tensor) -> tuple[Tensor, ...]: ...
+
+
 class Replayed:
     """As `Plain`, which does what is too large to be worth a recording."""
 
-    def __init__(self, plain: Plain, config: Config, device: torch.device) -> None:
-        self._plain, self._config, self._device = plain, config, device
-        self._text = Recordings(plain.read_tensors, TOKENS, MAX_TOKENS)
-        self._sound = Recordings(plain.speak_tensors, FRAMES, MAX_FRAMES)
-
-    def record(self) -> None:
-        self._text.record(self._like_text, buckets(TOKENS, MAX_TOKENS))
-        self._sound.record(self._like_sound, buckets(FRAMES, MAX_FRAMES))
+    def __init__(self, plain: Plain, config: Config, text: Bucketed, sound: Bucketed) -> None:
+        self._plain, self._config, self._text, self._sound = plain, config, text, sound
 
     def read(self, ids: Tensor, manner: Tensor, speed: Tensor, spans: Spans) -> tuple[Tensor, Tensor, Tensor]:
         rows, width = ids.shape
@@ -53,24 +58,36 @@ class Replayed:
         (sound,) = self._sound.replay(bucket, inputs, _ends(aligned.spans, bucket))
         return sound[:rows, : width * samples]
 
-    def _like_text(self, bucket: Bucket) -> tuple[Tensor, ...]:
-        rows, style = bucket.rows, self._config.style_dim
-        return (
-            torch.zeros(rows, bucket.width, dtype=torch.int64, device=self._device),
-            torch.zeros(rows, style, device=self._device),
-            torch.ones(rows, device=self._device),
-        )
 
-    def _like_sound(self, bucket: Bucket) -> tuple[Tensor, ...]:
-        rows, width, config = bucket.rows, bucket.width, self._config
-        shapes = (
-            (rows, config.hidden_dim, width),
-            (rows, width, config.hidden_dim + config.style_dim),
-            (rows, config.style_dim),
-            (rows, config.style_dim),
-            (rows, HARMONICS, width * config.samples_per_frame),
-        )
-        return tuple(torch.zeros(shape, device=self._device) for shape in shapes)
+def recorded(plain: Plain, config: Config, device: torch.device) -> Replayed:
+    """Both steps recorded in all of their buckets."""
+    text = Recordings(plain.read_tensors, TOKENS, MAX_TOKENS)
+    sound = Recordings(plain.speak_tensors, FRAMES, MAX_FRAMES)
+    text.record(lambda bucket: like_text(bucket, config, device), buckets(TOKENS, MAX_TOKENS))
+    sound.record(lambda bucket: like_sound(bucket, config, device), buckets(FRAMES, MAX_FRAMES))
+    return Replayed(plain, config, text, sound)
+
+
+def like_text(bucket: Bucket, config: Config, device: torch.device) -> tuple[Tensor, ...]:
+    """Inputs of a bucket's shapes: `Replayed.read` makes the like of them."""
+    return (
+        torch.zeros(bucket.rows, bucket.width, dtype=torch.int64, device=device),
+        torch.zeros(bucket.rows, config.style_dim, device=device),
+        torch.ones(bucket.rows, device=device),
+    )
+
+
+def like_sound(bucket: Bucket, config: Config, device: torch.device) -> tuple[Tensor, ...]:
+    """As `Replayed.speak` makes them."""
+    rows, width = bucket.rows, bucket.width
+    shapes = (
+        (rows, config.hidden_dim, width),
+        (rows, width, config.hidden_dim + config.style_dim),
+        (rows, config.style_dim),
+        (rows, config.style_dim),
+        (rows, HARMONICS, width * config.samples_per_frame),
+    )
+    return tuple(torch.zeros(shape, device=device) for shape in shapes)
 
 
 def widened(x: Tensor, rows: int, width: int | None = None, fill: float = 0) -> Tensor:
