@@ -42,6 +42,7 @@ def create_app(
         tell("loading the engine")
         await engine.start()
         rooms = Rooms.around(engine)
+        sweeping = asyncio.create_task(rooms.shelf.keep_swept())
         try:
             tell("speaking its first sentence")
             rate = await warm_up(rooms)
@@ -57,7 +58,7 @@ def create_app(
             yield
         finally:
             await rooms.close()
-            await tasks.end(beating)
+            await tasks.end(beating, sweeping)
             if traces:
                 await asyncio.to_thread(traces.close)
 

@@ -18,7 +18,7 @@ async def speak(speech: Speech, rooms: Rooms, run: Run) -> AsyncGenerator[Audio]
     """One text in, its sound out, piece by piece. A slot is held only while the engine works."""
     engine = rooms.engine_for(speech.model)  # ModelNotFound           404
     cast = rooms.cast(speech)  # UnknownVoice            400
-    with closing(rooms.open_encoder(speech)) as encoder:  # InvalidRequest          400
+    with closing(rooms.open_encoder(speech, run)) as encoder:  # InvalidRequest          400
         async with rooms.admit(speech, cast, run) as ticket:  # QueueFull, and so on    503
             plan = await rooms.plan(speech, cast, run)  # EmptyInput         400
             ticket.reprice(rooms.cost_of(plan))  # InputTooCostly          400

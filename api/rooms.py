@@ -11,11 +11,13 @@ from typing import ParamSpec, TypeVar
 
 from api import text
 from api.admission import Estimator, Gate, LoneGate, SharedGate, Ticket, audio_seconds, worker_id
-from api.audio import Encoder, open_encoder
+from api.audio import FORMATS, Encoder, open_encoder
 from api.curfew import Curfew
 from api.engines.base import Engine
 from api.errors import ModelNotFound, UnknownVoice
 from api.phases import Phase
+from api.recorder import Recorder
+from api.shelf import Shelf
 from api.text import Part
 from api.types import Audio, Chunk, Plan, Run, Speech, Voice
 
@@ -51,6 +53,7 @@ class Rooms:
     planning: Executor
     encoding: Executor
     estimator: Estimator
+    shelf: Shelf
     curfew: Curfew = field(default_factory=Curfew)
 
     @classmethod
@@ -65,6 +68,7 @@ class Rooms:
             planning=ThreadPoolExecutor(1, "plan"),
             encoding=ThreadPoolExecutor(2, "encode"),
             estimator=Estimator(),
+            shelf=Shelf(settings.files),
         )
 
     async def close(self) -> None:
@@ -82,14 +86,17 @@ class Rooms:
             raise ModelNotFound(f"This model is not loaded. Loaded are: {', '.join(self.models)}.", param="model")
         return self.engine
 
-    def open_encoder(self, speech: Speech) -> Encoder:
-        return open_encoder(
-            speech.format,
-            self.engine.card.sample_rate_hz,
-            speech.sample_rate_hz,
-            volume=speech.volume,
-            whole=speech.whole,
-        )
+    def open_encoder(self, speech: Speech, run: Run) -> Encoder | Recorder:
+        live = self._encoder(speech, speech.format, whole=speech.whole)
+        if speech.kept is None:
+            return live
+        copy = self._encoder(speech, speech.kept.format, whole=True)
+        parcel = self.shelf.parcel(FORMATS[speech.kept.format].extension)
+        return Recorder(live, copy, parcel, speech, run)
+
+    def _encoder(self, speech: Speech, format: str, *, whole: bool) -> Encoder:  # noqa: A002
+        source_hz = self.engine.card.sample_rate_hz
+        return open_encoder(format, source_hz, speech.sample_rate_hz, volume=speech.volume, whole=whole)
 
     def cast(self, speech: Speech) -> Cast:
         """The parts of the text, and a voice of the engine's for each. Refuses what the engine cannot do."""
@@ -138,20 +145,22 @@ class Rooms:
             self.planning, text.plan, speech, cast.lead.language, engine.card.limits, engine.measure, cast.roles
         )
 
-    async def encode(self, encoder: Encoder, chunk: Chunk, run: Run) -> Audio:
+    async def encode(self, encoder: Encoder | Recorder, chunk: Chunk, run: Run) -> Audio:
         run.sounded(chunk)
         run.phases.turn(Phase.ENCODE)
         data = await self._beside_the_loop(encoder, encoder.feed, chunk.pcm)
         run.phases.turn(Phase.SENDING)
         return Audio(data, chunk.pcm.duration_s, chunk.timings)
 
-    async def finish(self, encoder: Encoder, run: Run) -> Audio:
+    async def finish(self, encoder: Encoder | Recorder, run: Run) -> Audio:
         run.phases.turn(Phase.ENCODE)
         tail = await self._beside_the_loop(encoder, encoder.finish)
         run.phases.turn(Phase.SENDING)
         return Audio(tail.data, patches=tail.patches)
 
-    async def _beside_the_loop(self, encoder: Encoder, work: Callable[P, T], *args: P.args, **kw: P.kwargs) -> T:
+    async def _beside_the_loop(
+        self, encoder: Encoder | Recorder, work: Callable[P, T], *args: P.args, **kw: P.kwargs
+    ) -> T:
         if encoder.light:
             return work(*args, **kw)  # a copy costs less than the way to a thread
         return await asyncio.get_running_loop().run_in_executor(self.encoding, partial(work, *args, **kw))

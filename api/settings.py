@@ -114,6 +114,26 @@ class RequestLimits(Section):
     )
 
 
+class Files(Section):
+    folder: Path | None = Field(
+        None,
+        description="Where files for `return_download_link` lie; unset: the server's own folder, gone when it "
+        "stops. Hosts that share it serve each other's.",
+    )
+    most_bytes: int = Field(536_870_912, ge=1_048_576, description="All of them together; the oldest go first.")
+    age_s: float = Field(3600, gt=0, description="How long one is kept.")
+
+
+class Compat(Section):
+    dev: bool = Field(
+        default=True, description="Serve Kokoro-FastAPI's `/dev/…`, behind the same keys and queue as speech."
+    )
+    combine: bool = Field(
+        default=False,
+        description="Serve `POST /v1/audio/voices/combine`, which hands out the voices' files, mixed as asked.",
+    )
+
+
 class Gpu(Section):
     mps: Literal["off", "on", "auto"] = Field(
         "off",
@@ -183,6 +203,8 @@ class Settings(BaseSettings):
     admission: Admission = Admission()
     limits: RequestLimits = RequestLimits()
     hub: Hub = Hub()
+    files: Files = Files()
+    compat: Compat = Compat()
     gpu: Gpu = Gpu()
     tone: Tone = Tone()
     espeak: Espeak = Espeak()

@@ -85,6 +85,14 @@ class Alias:
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept of an answer for who comes back for it: a file in a format, and what is heard in it when."""
+
+    format: str
+    timing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Speech:
     """What a caller asks to hear: each field checked by itself, nothing yet held against an engine.
 
@@ -104,12 +112,14 @@ class Speech:
     instructions: str = ""
     seed: int | None = None
     words: bool = False
+    subtitles: str | None = None
     whole: bool = False
     rules_off: frozenset[str] = frozenset()
     phonemes: bool = False
     tags: bool = False
     ssml: bool = False
     aliases: tuple[Alias, ...] = ()
+    kept: Kept | None = None
 
     @property
     def several_voices(self) -> bool:
@@ -263,7 +273,8 @@ class Run:
     `patience_s` tells how long the listener can wait for the next chunk: nothing before the first one, and
     for ever when the whole file is awaited. Engines speak first for those with the least patience.
 
-    The rooms note on it what becomes of the request: `phases` where its time went, `cut` why its answer was cut.
+    The rooms note on it what becomes of the request: `phases` where its time went, `cut` why its answer was cut,
+    `headers` what else its answer says.
     """
 
     id: str
@@ -281,6 +292,7 @@ class Run:
     first_sound_at: float | None = None
     underruns: int = 0
     passages: tuple[Passage, ...] = ()
+    headers: dict[str, str] = field(default_factory=dict)
     cut: str | None = None
 
     def sounded(self, chunk: Chunk) -> None:

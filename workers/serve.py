@@ -22,6 +22,7 @@ from api.traces import open_traces
 from workers.board import Board
 from workers.child import Doorman, Kept, spawn
 from workers.counting import counting_together
+from workers.files import kept_files
 from workers.fitting import Fit, fit
 from workers.machine import look
 from workers.mps import Mps, wanted
@@ -48,10 +49,11 @@ def main() -> int:
             listen(chosen) as listener,
             queue_server(chosen.redis.url) as redis,
             counting_together() as counting,
+            kept_files(chosen.files) as files,
             mps or nullcontext(),
         ):
             greet(chosen, engine.name, fitting, mps=mps is not None)
-            environment = fitting.environment(os.environ) | counting
+            environment = fitting.environment(os.environ) | counting | files
             environment |= {"CHORUS_REDIS__URL": redis.url} if redis else {}
             environment |= mps.environment if mps else {}
             return run_gunicorn(listener, fitting, environment, [child for child in (redis, mps) if child])

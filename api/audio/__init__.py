@@ -6,5 +6,6 @@
 from api.audio.codecs.base import Tail
 from api.audio.encode import Encoder, open_encoder
 from api.audio.formats import FORMATS, Format, find_format
+from api.audio.subtitles import SUBTITLES, cues_of
 
-__all__ = ["FORMATS", "Encoder", "Format", "Tail", "find_format", "open_encoder"]
+__all__ = ["FORMATS", "SUBTITLES", "Encoder", "Format", "Tail", "cues_of", "find_format", "open_encoder"]

@@ -182,14 +182,16 @@ class Engine(ABC):
         return Chunk(Pcm(np.zeros(round(seconds * rate_hz), np.int16), rate_hz), timings, silent=True)
 
     def _refuse_the_impossible(self, speech: Speech) -> None:
-        asked = {
-            Capability.SPEED: ("speed", speech.speed != 1.0),
-            Capability.PITCH: ("pitch", speech.pitch != 1.0),
-            Capability.INSTRUCTIONS: ("instructions", speech.instructions.strip() != ""),
-            Capability.SEED: ("seed", speech.seed is not None),
-            Capability.TIMESTAMPS: ("words", speech.words),
-        }
-        for capability, (param, wanted) in asked.items():
+        asked = (
+            (Capability.SPEED, "speed", speech.speed != 1.0),
+            (Capability.PITCH, "pitch", speech.pitch != 1.0),
+            (Capability.INSTRUCTIONS, "instructions", speech.instructions.strip() != ""),
+            (Capability.SEED, "seed", speech.seed is not None),
+            (Capability.TIMESTAMPS, "words", speech.words),
+            (Capability.TIMESTAMPS, "subtitles", speech.subtitles is not None),
+            (Capability.PHONEMES, "phonemes", speech.phonemes),
+        )
+        for capability, param, wanted in asked:
             if wanted and capability not in self.card.capabilities:
                 raise UnsupportedParameter(
                     f"The engine '{self.card.name}' does not support '{param}'.", param=param

@@ -3,7 +3,7 @@
 from fastapi import FastAPI
 
 from api.metrics import Meters
-from api.routes import errors, health, metrics, models, queue, speech
+from api.routes import dev, downloads, errors, health, metrics, models, queue, speech, voices
 from api.routes.accounts import Accounts
 from api.routes.middleware import BodyLimit, RequestId
 from api.settings import Settings
@@ -13,8 +13,9 @@ __all__ = ["mount"]
 
 
 def mount(app: FastAPI, settings: Settings, meters: Meters, traces: Traces | None = None) -> None:
-    for room in (speech, models, queue, health, metrics):
+    for room in (speech, models, voices, downloads, dev, queue, health, metrics):
         app.include_router(room.router)
+    app.include_router(dev.bare)
     errors.install(app)
     app.add_middleware(BodyLimit, most_bytes=settings.limits.body_bytes)
     app.add_middleware(Accounts, meters=meters, traces=traces)

@@ -34,6 +34,12 @@ async def ready(rooms: Annotated[Rooms, Depends(rooms_of)]) -> dict[str, Any]:
     }
 
 
+@router.get("/v1/test")
+async def test() -> dict[str, Any]:
+    """What Kokoro-FastAPI's clients ask for to see whether anybody is there."""
+    return {"status": "ok"}
+
+
 @router.api_route("/health", methods=["GET", "HEAD"], responses=errors(_503="The engine is still loading"))
 async def health(rooms: Annotated[Rooms, Depends(rooms_of)]) -> dict[str, Any]:
     """What Kokoro-FastAPI's clients ask for."""

@@ -9,6 +9,8 @@ from pydantic_core import from_json
 
 from api.errors import InvalidJson, UnsupportedMediaType
 
+_KINDS: dict[type, str] = {dict: "object", list: "list", str: "string"}
+
 
 class _ParsedRequest(Request):
     """A request whose body has been parsed already; FastAPI validates what it finds here."""
@@ -26,13 +28,15 @@ class JsonRoute(APIRoute):
     surrogates, nesting without end, numbers of thousands of digits.
     """
 
+    takes: tuple[type, ...] = (dict,)
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
 
         async def handle_parsed(request: Request) -> Response:
             _check_type(request)
             parsed = _ParsedRequest(request.scope, request.receive)
-            parsed.parsed = _parse(await parsed.body())
+            parsed.parsed = _parse(await parsed.body(), self.takes)
             return await handle(parsed)
 
         return handle_parsed
@@ -46,13 +50,13 @@ def _check_type(request: Request) -> None:
         raise UnsupportedMediaType("The body must not be compressed.")
 
 
-def _parse(body: bytes) -> Any:
+def _parse(body: bytes, takes: tuple[type, ...]) -> Any:
     try:
         parsed = from_json(body, allow_inf_nan=False)
     except ValueError as error:
         raise InvalidJson(f"The body is not valid JSON: {_where(error)}.") from None
-    if not isinstance(parsed, dict):
-        raise InvalidJson("The body must be a JSON object.")
+    if not isinstance(parsed, takes):
+        raise InvalidJson(f"The body must be a JSON {' or '.join(_KINDS[kind] for kind in takes)}.")
     return parsed
 
 

@@ -18,7 +18,7 @@ from api import tasks
 from api.curfew import Curfew
 from api.errors import ChorusError, InternalError
 from api.logs import LOGGER
-from api.routes.endings import Ending
+from api.routes.endings import Ending, Frame
 from api.routes.outbox import BLOCK_BYTES, MEMORY_BYTES, Outbox
 from api.types import Audio, Run
 
@@ -138,8 +138,9 @@ class SpeechResponse(Response):
                 await file.seek(offset)
                 await file.write(data)
             await file.seek(0)
-            await self._start(send, (b"content-length", str(length).encode()))
-            await self._send_body(_blocks(file), send)
+            frame = self._ending.frame()
+            await self._start(send, (b"content-length", str(frame.length(length)).encode()))
+            await self._send_body(_framed(file, frame), send)
 
     async def _send_body(self, blocks: AsyncIterator[bytes], send: Send) -> None:
         try:
@@ -167,7 +168,8 @@ class SpeechResponse(Response):
 
     async def _start(self, send: Send, *extra: tuple[bytes, bytes]) -> None:
         queued_ms = str(round(self._run.queued_s * 1000)).encode()
-        headers = [*self.raw_headers, (b"x-queue-ms", queued_ms), *extra]
+        told = [(name.encode(), value.encode()) for name, value in self._run.headers.items()]
+        headers = [*self.raw_headers, (b"x-queue-ms", queued_ms), *told, *extra]
         self._started = True
         await send({"type": "http.response.start", "status": self.status_code, "headers": headers})
 
@@ -219,6 +221,10 @@ async def _pieces(first: bytes, outbox: Outbox) -> AsyncIterator[bytes]:
         block = await outbox.get()
 
 
-async def _blocks(file: anyio.SpooledTemporaryFile[bytes]) -> AsyncIterator[bytes]:
-    while block := await file.read(BLOCK_BYTES):
-        yield block
+async def _framed(file: anyio.SpooledTemporaryFile[bytes], frame: Frame) -> AsyncIterator[bytes]:
+    if frame.head:
+        yield frame.head
+    while block := await file.read(BLOCK_BYTES - BLOCK_BYTES % 3):
+        yield frame.written(block)
+    if frame.tail:
+        yield frame.tail

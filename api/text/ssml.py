@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from types import MappingProxyType
+from typing import Any
 from xml.parsers import expat
 
 import numpy as np
@@ -43,6 +44,14 @@ RATES: Mapping[str, float] = MappingProxyType(
     {"x-slow": 0.5, "slow": 0.75, "medium": 1.0, "default": 1.0, "fast": 1.25, "x-fast": 1.5}
 )
 
+DESCRIPTION: Mapping[str, Any] = {
+    "elements": dict(ELEMENTS),
+    "ignored": list(IGNORED),
+    "break_strengths": dict(STRENGTHS_S),
+    "prosody_rates": dict(RATES),
+    "rate_range": [SLOWEST, FASTEST],
+}
+
 _PROLOG = re.compile(r"(?:\s|<\?[^>]{0,1000}>|<!--(?:(?!-->)[\s\S]){0,5000}-->)*+")
 _ROOT = re.compile(r"<speak[\s/>]")
 _TIME = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*(ms|s)\s*", re.IGNORECASE)
@@ -66,6 +75,11 @@ def from_ssml(text: Traced, voice: str | None) -> Traced:
     if body[:9].upper() == "<!DOCTYPE":
         raise _refused("a DTD is not read here")
     return _Reader(text.text, voice).read() if _ROOT.match(body) else text
+
+
+def as_tags(text: str, voice: str | None) -> str:
+    """A document as text with tags, on one line."""
+    return " ".join(from_ssml(Traced(text), voice).text.split())
 
 
 def with_boundaries(source: str) -> str:

@@ -15,8 +15,9 @@ from api.routes import mount
 # Every code there may ever be. A tree may grow into it; a new code is agreed here first.
 CODES = {
     400: "invalid_json invalid_value missing_parameter unsupported_parameter empty_input input_too_long "
-    "input_too_costly unknown_voice malformed_request",
+    "input_too_costly unknown_voice malformed_request unsupported",
     401: "invalid_api_key",
+    403: "switched_off",
     404: "not_found model_not_found",
     405: "method_not_allowed",
     408: "request_timeout",

@@ -17,7 +17,7 @@ def test_the_speech_request_is_described_with_its_bounds(tone: Server) -> None:
     fields = schemas["SpeechRequest"]["properties"]
     assert (fields["speed"]["minimum"], fields["speed"]["maximum"]) == (0.25, 4.0)
     assert fields["response_format"]["enum"] == ["mp3", "opus", "aac", "flac", "wav", "pcm"]
-    assert schemas["SpeechRequest"]["required"] == ["input", "voice"]
+    assert schemas["SpeechRequest"]["required"] == ["input"]
 
 
 def test_a_page_to_explore_it_is_served(tone: Server) -> None:

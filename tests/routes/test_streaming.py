@@ -15,23 +15,23 @@ LONG = "All work and no play makes Jack a dull boy. " * 90
 
 
 @pytest.fixture(scope="module")
-def failing_midway() -> Iterator[Server]:
-    with Server(ENGINE="tone", TONE__FAULT="fail_midway") as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
 def one_slot() -> Iterator[Server]:
     with Server(ENGINE="tone", TONE__SPEED=20, ADMISSION__SLOTS_PER_WORKER=1) as server:
         yield server
 
 
-def raw_answer(server: Server, body: dict[str, object], version: str = "1.1", settle_s: float = 5) -> bytes:
+def raw_answer(
+    server: Server,
+    body: dict[str, object],
+    version: str = "1.1",
+    settle_s: float = 5,
+    path: str = "/v1/audio/speech",
+) -> bytes:
     """Every byte the server sends on one connection, until it closes it or falls silent."""
     content = json.dumps({"input": "Hello there.", "voice": "alloy", **body}).encode()
     with socket.create_connection(("127.0.0.1", server.port), timeout=settle_s) as connection:
         connection.sendall(
-            f"POST /v1/audio/speech HTTP/{version}\r\nHost: test\r\nContent-Type: application/json\r\n"
+            f"POST {path} HTTP/{version}\r\nHost: test\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(content)}\r\nConnection: close\r\n\r\n".encode()
             + content
         )

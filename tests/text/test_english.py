@@ -243,6 +243,11 @@ HEARD = {
         ("the Dr. is in", "the Doctor is in"),
         ("12th Dr. in town", "twelfth Drive in town"),
     ],
+    "plurals": [
+        ("Bring your ticket(s) and bag(s).", "Bring your tickets and bags."),
+        ("f(s) and the function(s)", "f(s) and the functions"),
+        ("(s) alone, and so(so)", "(s) alone, and so(so)"),
+    ],
     "initials": [
         ("U.S.A. and the U.S. Navy", "U S A and the U S Navy"),
         ("J. K. Rowling, J.R.R. Tolkien", "J K Rowling, J R R Tolkien"),

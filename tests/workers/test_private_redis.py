@@ -112,7 +112,7 @@ class TestAddress:
 class TestEnd:
     def test_a_stopped_server_leaves_nothing(self, place: Path) -> None:
         with Server(ENGINE="tone") as server:
-            assert len(list(place.glob("chorus-server-*"))) == 1
+            assert len(list(place.glob("chorus-server-*"))) == 2  # Redis, and files to come back for
             redis = redis_of(server.process.pid)
             assert server.stop() == 0
             assert not redis.is_running()

@@ -68,6 +68,14 @@ class EspeakEngine(Engine):
         assert voice is not None  # the parts are checked against the wheel by test
         return voice
 
+    async def phonemize(self, text: str, language: str) -> str:
+        order = Order(self._casting.identifiers[language], text, 1.0, 1.0, pause=False, spelled=True)
+        turn = self._crew.ask(order, Run(id="phonemize"), 0)
+        try:
+            return b"".join([body async for body in turn.sounds()]).decode()
+        finally:
+            turn.abandon()
+
     async def synthesize(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Utterance]:
         turns: list[Turn] = []
         orders = self._orders(plan, voice)

@@ -23,13 +23,17 @@ _ONSET = struct.Struct("<II")
 
 
 class Order(NamedTuple):
-    """A segment to be spoken. `voice` is espeak's own identifier: `gmw/en-US+f3`."""
+    """A segment to be spoken. `voice` is espeak's own identifier: `gmw/en-US+f3`.
+
+    Of one that is `spelled` no sound is made: its SOUND frame has its pronunciation in it.
+    """
 
     voice: str
     text: str
     speed: float
     pitch: float
     pause: bool
+    spelled: bool = False
 
 
 class Onset(NamedTuple):

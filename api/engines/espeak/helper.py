@@ -80,7 +80,10 @@ def speak(pipes: Pipes, library: Library, order: Order) -> bytes:
         return not pipes.is_called()
 
     try:
-        library.speak(order, hear)
+        if order.spelled:
+            pipes.send(frames.pack(frames.SOUND, library.spell(order).encode()))
+        else:
+            library.speak(order, hear)
     except ValueError as error:
         return frames.pack(frames.FAILED, str(error).encode())
     finally:

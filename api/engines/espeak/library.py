@@ -20,6 +20,7 @@ _DONT_EXIT = 0x8000
 _RATE, _PITCH, _RANGE = 1, 3, 4
 _CHARS_UTF8, _ENDPAUSE = 0x1, 0x1000
 _EVENT_WORD = 1
+_IPA = 0x02
 
 # Below U+0020 lie espeak's embedded commands, and UTF-8 cannot say a surrogate.
 _UNSPEAKABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f\ud800-\udfff]")
@@ -92,8 +93,7 @@ class Library:
     def speak(self, order: Order, hear: Hear) -> None:
         """Speak, handing on the sound as it is made."""
         manner = prosody(order.speed, order.pitch)
-        if self._native.espeak_SetVoiceByName(order.voice.encode()):
-            raise ValueError("espeak does not have this voice")
+        self._choose(order.voice)
         for parameter, value in ((_RATE, manner.rate_wpm), (_PITCH, manner.pitch), (_RANGE, manner.pitch_range)):
             self._native.espeak_SetParameter(parameter, value, 0)
         text = _speakable(order.text).encode()
@@ -102,6 +102,23 @@ class Library:
             self._synthesize_stretched(text, flags, manner, hear)
         else:
             self._synthesize(text, flags, hear)
+
+    def spell(self, order: Order) -> str:
+        """The text in IPA, a line for each clause."""
+        self._choose(order.voice)
+        to_phonemes = self._native.espeak_TextToPhonemes
+        to_phonemes.restype = c_char_p
+        # The library moves the pointer on, clause by clause, and ends it in nothing.
+        text = ctypes.create_string_buffer(_speakable(order.text).encode())
+        rest = c_void_p(ctypes.addressof(text))
+        clauses = []
+        while rest.value:
+            clauses.append((to_phonemes(ctypes.byref(rest), _CHARS_UTF8, _IPA) or b"").decode())
+        return "\n".join(filter(None, map(str.strip, clauses)))
+
+    def _choose(self, voice: str) -> None:
+        if self._native.espeak_SetVoiceByName(voice.encode()):
+            raise ValueError("espeak does not have this voice")
 
     def _synthesize_stretched(self, text: bytes, flags: int, manner: Prosody, hear: Hear) -> None:
         stretch = Stretch(self._native, RATE_HZ, manner.stretch_speed, manner.stretch_pitch)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from api.text.normalize.abbreviations import ABBREVIATIONS, INITIALS
+from api.text.normalize.abbreviations import ABBREVIATIONS, INITIALS, PLURALS
 from api.text.normalize.addresses import EMAILS, HANDLES, URLS
 from api.text.normalize.amounts import MONEY, PERCENT, SCALES
 from api.text.normalize.dates import DATES, YEARS
@@ -37,6 +37,7 @@ def _english(*, day_first: bool) -> tuple[Rule, ...]:
         TIMES,  #          10:30am              ten thirty A M
         OPERATORS,  #      C++, 3 * 4           C plus plus, three times four
         ROMAN,  #          Henry VIII           Henry the eighth
+        PLURALS,  #         member(s)            members
         ABBREVIATIONS,  #  Dr. No, No. 5        Doctor No, Number five
         INITIALS,  #       J. K., U.S.A.        J K, U S A
         MONEY,  #          $3.50                three dollars and fifty cents

@@ -95,4 +95,7 @@ def _initial(match: re.Match[str]) -> Iterator[Edit]:
     return groups(match, stop=" " if glued else "")
 
 
+# "Member(s)": a reader says it once.
+PLURALS = Rule("plurals", ((re.compile(r"(?<=[^\W\d_]{2})\(s\)(?!\w)"), "s"),))
+
 INITIALS = Rule("initials", ((_LETTERS, _letters), (_INITIAL, _initial)))

@@ -113,3 +113,16 @@ async def test_segments_come_in_order_and_none_is_left_out(engine: EspeakEngine)
 async def test_the_card_says_what_espeak_can_do(engine: EspeakEngine) -> None:
     assert engine.card.sample_rate_hz == RATE_HZ
     assert engine.card.capabilities == {Capability.SPEED, Capability.PITCH, Capability.TIMESTAMPS}
+
+
+async def test_a_text_is_spelled_in_ipa(engine: EspeakEngine) -> None:
+    assert await engine.phonemize("Hello world.", "en-us") == "həlˈoʊ wˈɜːld"
+    assert await engine.phonemize("Guten Tag! Wie geht's?", "de") == "ɡˈuːtən tˈɑːk\nviː ɡˈeːts"
+    assert len((await engine.phonemize(LONG, "en-us")).split()) > 500
+
+
+async def test_what_is_spelled_does_not_change_what_is_spoken(engine: EspeakEngine) -> None:
+    alone = await say(engine, SENTENCE)
+    spelled, together = await asyncio.gather(engine.phonemize(SENTENCE, "fr-fr"), say(engine, SENTENCE))
+    assert spelled
+    assert np.array_equal(alone.samples, together.samples)

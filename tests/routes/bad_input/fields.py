@@ -37,9 +37,16 @@ BELONGING: Mapping[str, tuple[str, ...]] = {
     "lang_code": ("null", "string"),
     "speed": ("number", "fraction"),
     "pitch": ("number", "fraction"),
-    "volume_multiplier": ("zero", "number", "fraction"),
+    "volume_multiplier": ("null", "zero", "number", "fraction"),
     "stream": ("true", "false"),
     "words": ("true", "false"),
+    "subtitles": ("null",),
+    "allow_voice_tags": ("true", "false"),
+    "ssml": ("true", "false"),
+    "return_download_link": ("true", "false"),
+    "return_timing": ("true", "false"),
+    "download_format": ("null",),
+    "voice_aliases": ("null", "empty object"),
     "seed": ("null", "zero", "number"),
     "sample_rate": (),
     "normalization_options": ("null", "object", "empty object"),
@@ -220,6 +227,7 @@ def capabilities() -> Iterator[Case]:
     yield replace(_unsupported("seed", 7), engine="espeak")
     yield replace(_unsupported("seed", 0), engine="espeak")
     yield _unsupported("words", value=True)
+    yield _unsupported("subtitles", "srt")
 
 
 def _unsupported(field: str, value: object) -> Case:
