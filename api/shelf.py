@@ -21,7 +21,7 @@ TIMING = ".json"
 # A file that is being made has this at its end, and is not found before it is whole.
 _PART = ".part"
 _NAME = re.compile(r"[A-Za-z0-9_-]{32}\.[a-z0-9]{1,8}(?:\.json)?")
-# So much is written before anybody looks again whether there is room.
+# So much a worker writes before it looks again whether there is room, or a sixteenth of the room.
 _STRIDE_BYTES = 1 << 22
 
 Patch = tuple[int, bytes]
@@ -34,6 +34,8 @@ class Shelf:
         self._folder = settings.folder
         self._most_bytes = settings.most_bytes
         self._age_s = settings.age_s
+        self._stride_bytes = min(_STRIDE_BYTES, settings.most_bytes // 16)
+        self._unswept_bytes = self._stride_bytes  # whoever was here before may have left something
 
     def find(self, name: str) -> Path | None:
         """The finished file of that name, unless it has had its time."""
@@ -62,6 +64,13 @@ class Shelf:
     def remove(self, name: str) -> None:
         assert self._folder is not None
         (self._folder / f"{name}{_PART}").unlink(missing_ok=True)
+
+    def wrote(self, count: int) -> None:
+        """Look now and then whether there is room: a look costs more, the more files there are. Raises OSError."""
+        self._unswept_bytes += count
+        if self._unswept_bytes >= self._stride_bytes:
+            self._unswept_bytes = 0
+            self.sweep()
 
     def sweep(self) -> None:
         """Remove what is too old, then what is oldest, until the rest has room. Raises OSError if it has not."""
@@ -102,13 +111,16 @@ class Parcel:
         self.is_lost = False
         self._shelf = shelf
         self._file: int | None = None
-        self._unswept_bytes = 0
         self._busy = Lock()
         self._done = False
 
     def write(self, data: bytes) -> None:
-        with self._busy:
-            self._try(data)
+        try:
+            with self._busy:
+                self._try(data)
+        finally:
+            if self._done:
+                self.discard()
 
     def finish(self, patches: Iterable[Patch] = (), beside: bytes | None = None) -> None:
         """The file is whole, and found from now on; `beside` is the one of its timings."""
@@ -117,11 +129,16 @@ class Parcel:
         self.discard()
 
     def discard(self) -> None:
-        """Free what an unfinished file holds. Does no harm to a finished one."""
-        with self._busy:
-            self._done = True
-            if self._file is None:
-                return
+        """Free what an unfinished file holds: now, or when the thread that writes it is done."""
+        self._done = True
+        if self._file is not None and self._busy.acquire(blocking=False):
+            try:
+                self._free()
+            finally:
+                self._busy.release()
+
+    def _free(self) -> None:
+        if self._file is not None:
             os.close(self._file)
             self._file = None
             with suppress(OSError):
@@ -133,8 +150,8 @@ class Parcel:
         try:
             if self._file is None:
                 self._file = self._shelf.create(self.name)
-                self._shelf.sweep()
             self._write(data)
+            self._shelf.wrote(len(data))
             if patches is not None:
                 self._publish(patches, beside)
         except OSError as error:
@@ -146,10 +163,6 @@ class Parcel:
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(self._file, rest) :]
-        self._unswept_bytes += len(data)
-        if self._unswept_bytes >= _STRIDE_BYTES:
-            self._unswept_bytes = 0
-            self._shelf.sweep()
 
     def _publish(self, patches: Iterable[Patch], beside: bytes | None) -> None:
         assert self._file is not None

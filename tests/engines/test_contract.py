@@ -25,6 +25,7 @@ NEEDS: dict[Capability, dict[str, object]] = {
     Capability.INSTRUCTIONS: {"instructions": "cheerfully"},
     Capability.SEED: {"seed": 7},
     Capability.TIMESTAMPS: {"words": True},
+    Capability.PHONEMES: {"phonemes": True, "text": "həlˈO"},
 }
 
 

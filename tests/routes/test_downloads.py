@@ -1,7 +1,6 @@
 """Files to come back for: `return_download_link` and `return_timing`, as Kokoro-FastAPI's clients use them."""
 
 import re
-import time
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -20,9 +19,17 @@ NAME = r"/download/[A-Za-z0-9_-]{32}"
 
 
 @pytest.fixture(scope="module")
-def small() -> Iterator[Server]:
-    with Server(ENGINE="tone", FILES__MOST_BYTES=1 << 20, FILES__AGE_S=2) as server:
+def two() -> Iterator[Server]:
+    """Two workers, and files that are soon too old."""
+    with Server(ENGINE="tone", TONE__SPEED=50, SERVER__WORKERS=2, FILES__AGE_S=2) as server:
         yield server
+        folder = folder_of(server)
+        assert server.stop() == 0
+        assert not folder.exists()
+
+
+def folder_of(server: Server) -> Path:
+    return Path(server.workers[0].environ()["CHORUS_FILES__FOLDER"])
 
 
 def fetched(server: Server, path: str, **query: str) -> httpx.Response:
@@ -54,6 +61,14 @@ def test_the_file_may_have_a_format_of_its_own(server: Server) -> None:
 def test_every_way_of_answering_tells_where_it_is(tone: Server, fields: dict[str, object]) -> None:
     answer = tone.speech(return_download_link=True, **fields)
     assert fetched(tone, answer.headers["x-download-path"]).status_code == 200
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_captioned_speech_can_be_kept_too(tone: Server, stream: bool) -> None:
+    body = {"input": "Hello there.", "voice": "alloy", "return_download_link": True, "stream": stream}
+    with tone.client() as client:
+        answer = client.post("/dev/captioned_speech", json=body)
+    assert fetched(tone, answer.headers["x-download-path"]).content == tone.speech(stream=False).content
 
 
 def test_timing_tells_what_is_heard_when_in_the_callers_words(server: Server) -> None:
@@ -104,17 +119,22 @@ def test_what_failed_or_was_refused_leaves_no_file(failing_midway: Server) -> No
     assert error["code"] == "not_found"
 
 
-def test_a_reader_who_leaves_leaves_no_file() -> None:
-    with Server(ENGINE="tone", TONE__SPEED=20) as server, server.client() as client:
-        body = {"input": LONG, "voice": "alloy", "response_format": "pcm", "return_download_link": True}
-        with client.stream("POST", "/v1/audio/speech", json=body) as answer:
-            path = answer.headers["x-download-path"]
-            next(answer.iter_raw())
-        folder = next(process for process in server.workers).environ()["CHORUS_FILES__FOLDER"]
-        server.wait_until(lambda: not list(Path(folder).iterdir()))
-        assert fetched(server, path).status_code == 404
-        assert server.stop() == 0
-        assert not Path(folder).exists()
+def test_a_reader_who_leaves_leaves_no_file(two: Server) -> None:
+    body = {"input": LONG, "voice": "alloy", "response_format": "pcm", "return_download_link": True}
+    with two.client() as client, client.stream("POST", "/v1/audio/speech", json=body) as answer:
+        path = answer.headers["x-download-path"]
+        sound = answer.iter_raw()  # kept: an iterator that is dropped hangs up
+        next(sound)
+        assert list(folder_of(two).glob("*.part"))
+    two.wait_until(lambda: not list(folder_of(two).iterdir()))
+    assert fetched(two, path).status_code == 404
+
+
+def test_whichever_worker_is_asked_has_them_until_they_are_old(two: Server) -> None:
+    path = two.speech(return_download_link=True).headers["x-download-path"]
+    assert {fetched(two, path).status_code for _ in range(8)} == {200}
+    two.wait_until(lambda: fetched(two, path).status_code == 404)
+    two.wait_until(lambda: not list(folder_of(two).iterdir()))
 
 
 def test_a_file_that_cannot_be_kept_costs_the_answer_nothing(tone: Server) -> None:
@@ -123,18 +143,3 @@ def test_a_file_that_cannot_be_kept_costs_the_answer_nothing(tone: Server) -> No
     assert (answer.status_code, answer.headers["x-download-status"]) == (200, "unavailable")
     assert "x-download-path" not in answer.headers
     assert answer.content == tone.speech().content
-
-
-def test_files_go_when_they_are_old(small: Server) -> None:
-    path = small.speech(return_download_link=True).headers["x-download-path"]
-    assert fetched(small, path).status_code == 200
-    folder = Path(small.workers[0].environ()["CHORUS_FILES__FOLDER"])
-    time.sleep(2.2)
-    assert fetched(small, path).status_code == 404
-    small.wait_until(lambda: not list(folder.iterdir()))
-
-
-def test_whichever_worker_is_asked_has_them() -> None:
-    with Server(ENGINE="tone", SERVER__WORKERS=2) as server:
-        path = server.speech(return_download_link=True).headers["x-download-path"]
-        assert {fetched(server, path).status_code for _ in range(8)} == {200}
