@@ -154,13 +154,18 @@ class _Hub(Answer):
             return
         repository = self.hub.repositories[found[0]]
         _, _, rest = path.partition(f"/{found[0]}/")
+        if path.startswith("/api/resolve-cache/"):
+            _, _, kept = rest.partition("/")
+            self.bytes_of(kept, repository.files[kept])
+            return
         what, revision, *file = rest.split("/", 2)
         if revision not in ("main", repository.commit) or (file and file[0] not in repository.files):
             self.say(404)
         elif what != "resolve":
             self.listing(repository, what, query)
         elif len(repository.files[file[0]]) < LARGE:
-            self.bytes_of(file[0], repository.files[file[0]])
+            cached = f"/api/resolve-cache/models/{found[0]}/{repository.commit}/{file[0]}"
+            self.say(307, headers={"Location": cached})
         else:
             self.say(302, headers={"Location": f"{self.hub.store}/{found[0]}/{file[0]}?signature=secret"})
 

@@ -1,8 +1,8 @@
-"""Kokoro against its reference; skipped where their libraries are not installed."""
+"""Kokoro against its reference, which stops at Python 3.12."""
 
-from importlib.util import find_spec
+import sys
 
 import pytest
 
-if lacking := [name for name in ("torch", "safetensors", "transformers", "kokoro") if find_spec(name) is None]:
-    pytest.skip(f"needs {', '.join(lacking)}", allow_module_level=True)
+if sys.version_info >= (3, 13):
+    pytest.skip("the reference needs Python 3.12 at most", allow_module_level=True)

@@ -4,6 +4,7 @@ import random
 from dataclasses import dataclass
 
 import pytest
+import torch
 
 from api.engines.kokoro.marks import marks_of
 from api.engines.kokoro.phrases import Phrase, Sound
@@ -33,9 +34,6 @@ def random_phrase(dice: random.Random) -> Phrase:
 
 
 def test_marks_are_the_references_timestamps() -> None:
-    pytest.importorskip("spacy", reason="the reference's pipeline imports it")
-    pytest.importorskip("phonemizer", reason="the reference's pipeline imports it")
-    torch = pytest.importorskip("torch")
     pipeline = reference("pipeline").KPipeline
     dice = random.Random(5)
     for _ in range(200):

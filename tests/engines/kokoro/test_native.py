@@ -10,20 +10,17 @@ from torch import Tensor
 
 from api.engines.kokoro.blocks import SnakeBlock
 from api.engines.kokoro.likeness import spectral_distance_db
-from api.engines.kokoro.quicken import quicken, trial_lines
-from api.engines.kokoro.selfcheck import SelfCheck
-from api.engines.kokoro.spans import Spans
-from tests.engines.kokoro.stage import Pair, full_pair, lines, narrow_pair
-from tests.engines.kokoro.test_parity import SPEEDS, compare_sound
-
-pytest.importorskip("llvmlite")
-
 from api.engines.kokoro.native import snake
 from api.engines.kokoro.native.convolution import Shape
 from api.engines.kokoro.native.kit import Kit, blocks_of, kit_for
 from api.engines.kokoro.native.layer import Layer, layer
 from api.engines.kokoro.native.machine import Cpu
 from api.engines.kokoro.native.toom import toom
+from api.engines.kokoro.quicken import quicken, trial_lines
+from api.engines.kokoro.selfcheck import SelfCheck
+from api.engines.kokoro.spans import Spans
+from tests.engines.kokoro.stage import Pair, full_pair, lines, narrow_pair
+from tests.engines.kokoro.test_parity import SPEEDS, compare_sound
 
 KERNELS = (3, 7, 11)
 # Shorter than a kernel, than a tile, than a block; at their edges; and several blocks long.

@@ -52,7 +52,8 @@ def test_the_text_half_reads_as_the_reference_does(pair: Pair, phonemes: list[in
 
 @batches
 def test_the_vocoder_sounds_as_the_reference_does(pair: Pair, phonemes: list[int]) -> None:
-    compare_sound(pair, lines(phonemes, SPEEDS))
+    # Speed is nothing to the vocoder but a length; slow lines are long, and the reference takes them one by one.
+    compare_sound(pair, lines(phonemes, (1.0, 1.7, 4.0)))
 
 
 def test_the_longest_line_beside_the_shortest(pair: Pair) -> None:
