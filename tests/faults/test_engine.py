@@ -97,9 +97,10 @@ async def test_a_lost_gpu_costs_its_own_worker(promise: Promise, times: int) -> 
         failed_s = time.monotonic() - begun
         ended_s = await until(lambda: lost.pid != pid)
         back_s = ended_s + await until(lambda: lost.state == State.READY)
+        # The other one has its streams still: this goes to the newcomer.
+        served = (await ask(server.port)).outcome
         files = Counter([answer_of(await one.end()) for one in whole_files])
         counted = await outcomes(asking)
-        served = (await ask(server.port)).outcome
         assert well.pid == well_pid
         log = server.log
     promise.exactly("an event says why", True, b'"engine_restarting"' in told.body)

@@ -48,14 +48,14 @@ def test_a_greedy_caller_does_not_touch_a_modest_one(promise: Promise, times: in
 
 
 def test_work_in_bulk_lets_listeners_pass(promise: Promise, times: int) -> None:
-    duration_s = 60 if times > 1 else 10
+    duration_s, overload = (60, 2.0) if times > 1 else (8, 1.6)
     bulk = Caller(name="bulk", priority="batch", deadline_s=30, texts=(Length(seconds=4),))
     listener = Caller(name="listener", texts=(Length(seconds=2),))
     with overloaded(ADMISSION__DEADLINE_S=30) as server:
         report = attack(
             server,
             [
-                Phase(audio_rate=2 * CAPACITY, duration_s=duration_s, start_s=0, callers=("bulk",)),
+                Phase(audio_rate=overload * CAPACITY, duration_s=duration_s, start_s=0, callers=("bulk",)),
                 Phase(audio_rate=0.3 * CAPACITY, duration_s=duration_s - 2, start_s=2, callers=("listener",)),
             ],
             bulk,

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.measured
 
 
 def test_what_the_refused_are_told_is_true(promise: Promise, times: int) -> None:
-    rounds, storm_s, calm_s = (10, 15, 45) if times > 1 else (1, 6, 14)
+    rounds, storm_s, calm_s = (10, 15, 45) if times > 1 else (1, 5, 11)
     phases = [
         phase
         for _ in range(rounds)

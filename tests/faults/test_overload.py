@@ -84,7 +84,7 @@ def test_ten_times_the_capacity(promise: Promise, times: int) -> None:
 
 
 def test_clients_that_retry_like_the_sdk(promise: Promise, times: int) -> None:
-    duration_s = 40 if times > 1 else 5
+    duration_s = 40 if times > 1 else 4
     with overloaded() as server:
         report = attack(server, [Phase(audio_rate=4 * CAPACITY, duration_s=duration_s)], Caller(retry="sdk"))
     total = report.total

@@ -103,7 +103,7 @@ async def test_a_stop_lets_32_streams_end(
         pytest.skip("the same as SIGTERM, but for the signal")
     with serving(TONE__SPEED=100, SERVER__GRACE_S=30, REDIS__URL=redis.url, **CALM) as server:
         wait_for_all(server)
-        asking = crowd(server.port, [12] * 32)
+        asking = crowd(server.port, [12 if times > 1 else 8] * 32)
         kept_alive = httpx.AsyncClient(base_url=server.url, verify=False)
         await kept_alive.get("/live")
         await all_hear(asking)
@@ -191,7 +191,7 @@ async def test_nothing_is_left_of_a_killed_server(promise: Promise, redis: Priva
 
 @pytest.mark.measured
 def test_a_rolling_restart_at_seven_tenths_of_the_capacity_fails_nobody(promise: Promise, times: int) -> None:
-    duration_s = 30 if times > 1 else 9
+    duration_s = 30 if times > 1 else 7
     with overloaded(TONE__LOAD_S=0.5, SERVER__GRACE_S=30) as server, ThreadPoolExecutor() as pool:
         before = {seat.pid for seat in server.board if seat.pid}
         rolling = pool.submit(roll_over, server)

@@ -171,12 +171,12 @@ async def test_a_loop_that_is_blocked_is_replaced(promise: Promise) -> None:
 
 @pytest.mark.measured
 async def test_connections_go_to_whom_has_least_to_do(promise: Promise, times: int) -> None:
-    rounds = 10 if times > 1 else 1
+    rounds, length = (10, 10) if times > 1 else (1, 6)
     spreads, idle_s = [], 0.0
     with serving(SERVER__WORKERS=4, TONE__SPEED=100, ADMISSION__SLOTS_PER_WORKER=12) as server:
         seats = wait_for_all(server)
         for _ in range(rounds):
-            asking = crowd(server.port, [10] * 64)
+            asking = crowd(server.port, [length] * 64)
             while not all(one.answer.ended_at for one in asking):
                 spreads.append([seat.load for seat in seats])
                 idle_s += TICK_S * await asyncio.to_thread(idle_while_others_wait, server)
