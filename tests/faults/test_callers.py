@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from api.admission.link import MOST_CALLS_AT_ONCE
-from tests.faults.half_open import half_open, hear_out
+from tests.faults.half_open import Head, half_open, hear_out
 from tests.faults.promises import Promise
 from tests.faults.smuggling import ANSWERED, REFUSED, SECOND
 from tests.faults.test_redis import is_empty, queue, until
@@ -65,7 +65,8 @@ def quiet() -> Iterator[Server]:
 @pytest.mark.parametrize("bytes_s", [0, 1000])
 def test_readers_are_slow(promise: Promise, quiet: Server, times: int, bytes_s: int) -> None:
     timeout_s, crowd, asked, rounds = (20, 50, 2500, 3) if times > 1 else (3, 25, 300, 1)
-    beside_ms, alone_ms = [], []
+    beside_ms: list[float] = []
+    alone_ms: list[float] = []
     with Server(ENGINE="tone", SERVER__SEND_TIMEOUT_S=timeout_s, ADMISSION__DEADLINE_S=120) as server:
         (worker,) = server.workers
         with ThreadPoolExecutor(8) as warming:
@@ -139,7 +140,9 @@ def test_a_slow_reader_of_much_does_not_keep_the_engine(promise: Promise) -> Non
 @pytest.mark.measured
 def test_heads_stay_half_open(promise: Promise, quiet: Server, times: int) -> None:
     timeout_s, crowd, asked, rounds = (10, 2000, 800, 5) if times > 1 else (3, 300, 300, 1)
-    beside_ms, alone_ms, heads = [], [], []
+    beside_ms: list[float] = []
+    alone_ms: list[float] = []
+    heads: list[Head] = []
     with Server(ENGINE="tone", SERVER__HEADER_TIMEOUT_S=timeout_s) as server:
         _ask_in_turn(200, server)
         for _ in range(rounds):

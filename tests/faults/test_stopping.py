@@ -46,6 +46,7 @@ class Unready(Server):
             return None
 
 
+@pytest.mark.measured
 async def test_whoever_comes_while_it_loads_is_told_so(promise: Promise) -> None:
     with Unready(ENGINE="tone", TONE__LOAD_S=2) as server:
         seen: Counter[str] = Counter()

@@ -48,6 +48,7 @@ def _queue(server: Server) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.measured
 async def test_a_killed_worker_takes_its_own_requests_and_no_others(promise: Promise, times: int) -> None:
     workers = 4 if times > 1 else 2
     with serving(SERVER__WORKERS=workers, TONE__SPEED=200, ADMISSION__SLOTS_PER_WORKER=4) as server:
