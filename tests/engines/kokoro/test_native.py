@@ -19,6 +19,7 @@ from api.engines.kokoro.native.toom import toom
 from api.engines.kokoro.quicken import quicken, trial_lines
 from api.engines.kokoro.selfcheck import SelfCheck
 from api.engines.kokoro.spans import Spans
+from api.engines.kokoro.text_half import Reading
 from tests.engines.kokoro.stage import Pair, full_pair, lines, narrow_pair
 from tests.engines.kokoro.test_parity import SPEEDS, compare_sound
 
@@ -156,8 +157,13 @@ def test_the_full_model(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     pair = full_pair(tmp_path)
     said = lines([14, 40, 1, 510], (1.0, 1.3))
     readings = pair.ours.read(said)
-    plain = pair.ours.speak(readings, range(4))
+    plain = _one_by_one(pair, readings)
     quicken(pair.ours, said[:1])
     compare_sound(pair, said)
-    fast = pair.ours.speak(readings, range(4))
+    fast = _one_by_one(pair, readings)
     assert max(spectral_distance_db(*sounds) for sounds in zip(plain, fast, strict=True)) < 0.1
+
+
+def _one_by_one(pair: Pair, readings: list[Reading]) -> list[Tensor]:
+    """Together the short ones would be as long as the longest."""
+    return [pair.ours.speak([reading], [seed])[0] for seed, reading in enumerate(readings)]
