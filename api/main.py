@@ -55,6 +55,8 @@ def create_app(
             counting.set(metrics.READY, 1)
             counting.set(metrics.BOOT, pulse.age_s())
             LOGGER.info("worker is ready: %s makes %.0f s of sound a second", engine.card.name, rate)
+            for shortcoming in engine.card.shortcomings:
+                LOGGER.warning("%s could do better: %s", engine.card.name, shortcoming)
             yield
         finally:
             await rooms.close()

@@ -38,6 +38,8 @@ class Card:
     capabilities: frozenset[Capability]
     languages: tuple[str, ...]
     voices: Mapping[str, Voice]
+    # What it does worse here than it could, and why, in sentences for whoever runs the server.
+    shortcomings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ async def ready(rooms: Annotated[Rooms, Depends(rooms_of)]) -> dict[str, Any]:
         "voices": len(card.voices),
         "languages": len(card.languages),
         "capabilities": sorted(card.capabilities),
+        "shortcomings": list(card.shortcomings),
     }
 
 
@@ -43,4 +44,5 @@ async def test() -> dict[str, Any]:
 @router.api_route("/health", methods=["GET", "HEAD"], responses=errors(_503="The engine is still loading"))
 async def health(rooms: Annotated[Rooms, Depends(rooms_of)]) -> dict[str, Any]:
     """What Kokoro-FastAPI's clients ask for."""
-    return {"status": "healthy", "engine": rooms.engine.card.name}
+    card = rooms.engine.card
+    return {"status": "healthy", "engine": card.name, "shortcomings": list(card.shortcomings)}

@@ -62,6 +62,7 @@ def _model(name: str, rooms: Rooms) -> dict[str, Any]:
         "engine": card.name,
         "capabilities": sorted(card.capabilities),
         "languages": list(card.languages),
+        "shortcomings": list(card.shortcomings),
     }
 
 

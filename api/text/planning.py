@@ -5,10 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from api.errors import EmptyInput
+from api.text import phonetic
 from api.text.characters import PAUSE, SENTENCE, clean
 from api.text.lines import unwrap
 from api.text.normalize import LAYOUT, MASTER_SWITCH, rules_for
 from api.text.pauses import Pauses
+from api.text.pronunciations import Wish, places, solid, take_wishes, within
 from api.text.rule import Rule
 from api.text.script import Part
 from api.text.segments import Segmenter
@@ -16,7 +18,7 @@ from api.text.sentences import mark
 from api.text.ssml import shown, with_boundaries
 from api.text.traced import Traced
 from api.text.words import CallersWords, is_heard
-from api.types import Limits, Plan, Segment, Span, Speech, Voice
+from api.types import Limits, Plan, Said, Segment, Span, Speech, Voice
 
 _IDLE_SPACES = re.compile(r"(?<=[\n\x1e\x1f]) +| +(?=[\n\x1e]| |[.,](?:\s|\Z))")
 _BREAK = re.compile(r"[\n\x1e\x1f]")
@@ -33,6 +35,8 @@ def plan(
 
     Raises EmptyInput when nothing is left to say, and InvalidRequest when too much silence is asked for.
     """
+    if speech.phonemes:
+        return _phonetic(speech, language, limits)
     source = with_boundaries(speech.text) if speech.ssml else speech.text
     reading = _Reading(speech, source, (limits, measure), Pauses())
     if not speech.several_voices:
@@ -41,6 +45,16 @@ def plan(
     else:
         speed = speech.speed
         segments, pause_after_s = _in_turns(reading, cast)
+    return _plan(speech, segments, language, speed, pause_after_s)
+
+
+def _phonetic(speech: Speech, language: str, limits: Limits) -> Plan:
+    return _plan(speech, tuple(phonetic.segments_of(speech.text, limits)), language, speech.speed, 0.0)
+
+
+def _plan(
+    speech: Speech, segments: tuple[Segment, ...], language: str, speed: float, pause_after_s: float
+) -> Plan:
     if not segments:
         raise EmptyInput("The input has nothing in it that can be spoken.", param="input")
     return Plan(segments, language, speed, speech.pitch, speech.instructions, pause_after_s)
@@ -73,21 +87,25 @@ class _Reading:
     def of(self, text: Traced, language: str, *, opening: bool = True) -> tuple[tuple[Segment, ...], float]:
         """A text's segments, and the silence after the last one; `opening` makes the first one short."""
         off = self.speech.rules_off
-        text = self.pauses.take(clean(text))
+        text, wishes = take_wishes(text)
+        text = self.pauses.take(clean(text)).keeping([wish.source for wish in wishes])
         text = _read(text, LAYOUT, off)
         text = mark(unwrap(text), language)
         text = _read(text, rules_for(language), off)
-        return self._segments(text.sub(_IDLE_SPACES, ""), opening=opening)
+        return self._segments(text.sub(_IDLE_SPACES, ""), wishes, opening=opening)
 
-    def _segments(self, text: Traced, *, opening: bool) -> tuple[tuple[Segment, ...], float]:
+    def _segments(
+        self, text: Traced, wishes: Sequence[Wish], *, opening: bool
+    ) -> tuple[tuple[Segment, ...], float]:
         segments: list[Segment] = []
         spoken, stretches = _stretches(text)
-        segmenter = Segmenter(spoken.text, *self.fit)
+        said = places(spoken, wishes)
+        segmenter = Segmenter(solid(spoken.text, said), *self.fit)
         words = CallersWords(self.source, spoken, shown if self.speech.ssml else str.strip)
         pause_s = 0.0
         for sentences, pause_after in stretches:
             for span in segmenter.cut(sentences, opening=opening and not segments):
-                segment = _segment(spoken.text, span, words, pause_s)
+                segment = _segment(spoken.text, span, (words, said), pause_s)
                 if segment:
                     segments.append(segment)
                     pause_s = 0.0
@@ -126,10 +144,11 @@ def _stretches(text: Traced) -> tuple[Traced, list[tuple[list[Span], int | None]
     return spoken, [*stretches, (sentences, None)]
 
 
-def _segment(text: str, span: Span, words: CallersWords, pause_s: float) -> Segment | None:
+def _segment(text: str, span: Span, about: tuple[CallersWords, Sequence[Said]], pause_s: float) -> Segment | None:
     """One segment, or None where nothing of it would be heard."""
     raw = text[span.start : span.end]
     start, end = span.end - len(raw.lstrip()), span.start + len(raw.rstrip())
     if not is_heard(raw):
         return None
-    return Segment(raw.strip(), tuple(words.heard_in(start, end)), pause_s)
+    words, said = about
+    return Segment(raw.strip(), tuple(words.heard_in(start, end)), pause_s, within(said, start, end))

@@ -1,10 +1,13 @@
 """Text that remembers where each of its characters came from."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from api.types import Span
 
 # Put the text where start to end stood; the new characters inherit the old ones' source. (A plain tuple: a
 # hundred thousand of them are made for a text of nothing but numbers.)
@@ -20,19 +23,32 @@ Places = NDArray[np.int64]
 class Traced:
     """A text and, for each of its characters, the span of the caller's text that it speaks for.
 
-    `starts` and `ends` never decrease. An inserted character has an empty span.
+    `starts` and `ends` never decrease. An inserted character has an empty span. What speaks for a stretch of the
+    caller's text that is to be `kept` stays as it is: an edit that would touch it is dropped.
     """
 
-    __slots__ = ("ends", "starts", "text")
+    __slots__ = ("ends", "kept", "starts", "text")
 
-    def __init__(self, text: str, starts: Places | None = None, ends: Places | None = None) -> None:
+    def __init__(
+        self, text: str, starts: Places | None = None, ends: Places | None = None, kept: Sequence[Span] = ()
+    ) -> None:
         self.text = text
+        self.kept = kept
         self.starts = np.arange(len(text), dtype=np.int64) if starts is None else starts
         self.ends = np.arange(1, len(text) + 1, dtype=np.int64) if ends is None else ends
 
     def between(self, start: int, end: int) -> "Traced":
         """A stretch of it."""
-        return Traced(self.text[start:end], self.starts[start:end], self.ends[start:end])
+        return Traced(self.text[start:end], self.starts[start:end], self.ends[start:end], self.kept)
+
+    def keeping(self, kept: Sequence[Span]) -> "Traced":
+        """The same, with these stretches of the caller's text kept from now on; they are in order."""
+        return Traced(self.text, self.starts, self.ends, kept)
+
+    def place_of(self, source: Span) -> Span:
+        """Where the text speaks for this stretch of the caller's; what was put in at its edges is not of it."""
+        start = np.searchsorted(self.ends, source.start, side="right")
+        return Span(int(start), max(int(start), int(np.searchsorted(self.starts, source.end, side="left"))))
 
     def sub(self, pattern: re.Pattern[str], speak: Speak | str) -> "Traced":
         """Read every match of the pattern; one pass, linear in the text."""
@@ -40,11 +56,11 @@ class Traced:
 
     def translated(self, table: dict[int, str]) -> "Traced":
         """Exchange single characters for single characters."""
-        return Traced(self.text.translate(table), self.starts, self.ends)
+        return Traced(self.text.translate(table), self.starts, self.ends, self.kept)
 
     def edited(self, edits: Iterable[Edit]) -> "Traced":
         """Apply edits that come in order and do not overlap."""
-        edits = list(edits)
+        edits = self._allowed(edits) if self.kept else list(edits)
         if not edits:
             return self
         texts: list[str] = []
@@ -53,7 +69,16 @@ class Traced:
             texts += (self.text[done:start], new)
             done = end
         texts.append(self.text[done:])
-        return Traced("".join(texts), *self._sources(edits))
+        return Traced("".join(texts), *self._sources(edits), self.kept)
+
+    def _allowed(self, edits: Iterable[Edit]) -> list[Edit]:
+        places = [self.place_of(source) for source in self.kept]
+        ends = [place.end for place in places]
+        return [
+            edit
+            for edit in edits
+            if (after := bisect_right(ends, edit[0])) == len(places) or places[after].start >= edit[1]
+        ]
 
     def _sources(self, edits: Sequence[Edit]) -> tuple[Places, Places]:
         """Where the characters after the edits come from, worked out for all at once: a hundred thousand

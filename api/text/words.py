@@ -8,7 +8,7 @@ words that were read as one (`USD 50`) are one.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from api.text.traced import Traced
 from api.types import Span, Word
@@ -26,7 +26,7 @@ class CallersWords:
     """The words of one caller's text, as they are found in the text that is spoken."""
 
     def __init__(self, source: str, spoken: Traced, shown: Callable[[str], str] = str.strip) -> None:
-        """`shown` makes of a piece of the source what a reader is shown."""
+        """`shown` makes of a piece of the source what a reader is shown. What the text keeps is one word."""
         self._source = source
         self._shown = shown
         self._spoken = spoken.text
@@ -34,7 +34,8 @@ class CallersWords:
         self._ends: list[int] = spoken.ends.tolist()
         # Those of the stretch that is spoken; of many stretches, each looks at its own.
         first, last = (self._starts[0], self._ends[-1]) if self._starts else (0, 0)
-        self._word_ends = [match.end() for match in _WORD.finditer(source, first, last)]
+        ends = [match.end() for match in _WORD.finditer(source, first, last)]
+        self._word_ends = _with_kept(ends, spoken.kept) if spoken.kept else ends
 
     def heard_in(self, start: int, end: int) -> Iterator[Word]:
         """The words that this stretch of the spoken text reads; their spans count from the stretch's start."""
@@ -66,3 +67,10 @@ class CallersWords:
         source = Span(source_end - len(written.lstrip()), source_start + len(written.rstrip()))
         spoken_end = start + len(self._spoken[start:end].rstrip())
         return Word(self._shown(written), source, Span(start - origin, spoken_end - origin))
+
+
+def _with_kept(word_ends: Sequence[int], kept: Sequence[Span]) -> list[int]:
+    """The ends of the words, where each kept stretch is a word of its own."""
+    starts = [span.start for span in kept]
+    outside = [end for end in word_ends if not (at := bisect_left(starts, end)) or kept[at - 1].end <= end]
+    return sorted({*outside, *starts, *(span.end for span in kept)})

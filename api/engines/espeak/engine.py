@@ -1,12 +1,11 @@
 """The espeak engine: a plan's segments, spoken by the crew."""
 
-import importlib.util
 from collections.abc import AsyncGenerator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
+from api.engines import espeakng
 from api.engines.base import Card, Engine, Needs, Utterance
 from api.engines.espeak.casting import Casting
 from api.engines.espeak.crew import Crew, Turn
@@ -30,12 +29,7 @@ class EspeakEngine(Engine):
 
     @classmethod
     def missing(cls, settings: Settings) -> str | None:  # noqa: ARG003
-        if importlib.util.find_spec("espeakng_loader") is None:
-            return "The package espeakng-loader is not installed: pip install espeakng-loader"
-        for path in _library():
-            if not Path(path).exists():
-                return f"espeakng-loader has no {path}: pip install --force-reinstall espeakng-loader"
-        return None
+        return espeakng.missing()
 
     @classmethod
     def needs(cls, settings: Settings) -> Needs:
@@ -46,7 +40,7 @@ class EspeakEngine(Engine):
         if lacking := self.missing(self.settings):
             raise EngineUnavailable(lacking)
         espeak = self.settings.espeak
-        self._crew = Crew(_library(), espeak.processes, espeak.segment_timeout_s)
+        self._crew = Crew(espeakng.paths(), espeak.processes, espeak.segment_timeout_s)
         self._casting = Casting.of(**await self._crew.start())
         self.card = Card(
             name=self.name,
@@ -122,9 +116,3 @@ def _ends_clause(text: str) -> bool:
     """Whether a pause belongs after this text; a segment cut between two words has none."""
     end = text.rstrip().rstrip("\"'”’»)]")[-1:]
     return end != "" and not end.isalnum()
-
-
-def _library() -> tuple[str, str]:
-    import espeakng_loader
-
-    return espeakng_loader.get_library_path(), espeakng_loader.get_data_path()

@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import re
 from _ctypes import dlclose
 from collections.abc import Callable, Iterator, Sequence
 from ctypes import CFUNCTYPE, POINTER, c_char, c_char_p, c_int, c_int16, c_long, c_ubyte, c_uint, c_void_p
@@ -11,6 +10,7 @@ from typing import Any
 from api.engines.espeak.frames import Onset, Order
 from api.engines.espeak.prosody import Prosody, prosody
 from api.engines.espeak.stretch import Stretch
+from api.engines.espeakng import speakable
 
 RATE_HZ = 22_050
 CHUNK_MS = 200
@@ -21,11 +21,6 @@ _RATE, _PITCH, _RANGE = 1, 3, 4
 _CHARS_UTF8, _ENDPAUSE = 0x1, 0x1000
 _EVENT_WORD = 1
 _IPA = 0x02
-
-# Below U+0020 lie espeak's embedded commands, and UTF-8 cannot say a surrogate.
-_UNSPEAKABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f\ud800-\udfff]")
-# A hundred letters with dots and no space between overrun a buffer inside espeak.
-_ABBREVIATION = re.compile(r"(?:[^\W\d_]\.){20}")
 
 Hear = Callable[[Sequence[Onset], bytes], bool]
 """Given the words that begin and the sound; False stops the speech."""
@@ -96,7 +91,7 @@ class Library:
         self._choose(order.voice)
         for parameter, value in ((_RATE, manner.rate_wpm), (_PITCH, manner.pitch), (_RANGE, manner.pitch_range)):
             self._native.espeak_SetParameter(parameter, value, 0)
-        text = _speakable(order.text).encode()
+        text = speakable(order.text).encode()
         flags = _CHARS_UTF8 | (_ENDPAUSE if order.pause else 0)
         if manner.stretched:
             self._synthesize_stretched(text, flags, manner, hear)
@@ -109,7 +104,7 @@ class Library:
         to_phonemes = self._native.espeak_TextToPhonemes
         to_phonemes.restype = c_char_p
         # The library moves the pointer on, clause by clause, and ends it in nothing.
-        text = ctypes.create_string_buffer(_speakable(order.text).encode())
+        text = ctypes.create_string_buffer(speakable(order.text).encode())
         rest = c_void_p(ctypes.addressof(text))
         clauses = []
         while rest.value:
@@ -173,12 +168,6 @@ class Library:
             if not pointer:
                 return
             yield pointer.contents
-
-
-def _speakable(text: str) -> str:
-    """The text without what harms espeak, as long as before: word positions count characters."""
-    text = _UNSPEAKABLE.sub(" ", text)
-    return _ABBREVIATION.sub(lambda run: run[0][:-1] + " ", text)
 
 
 def _onsets(events: Any) -> Iterator[Onset]:
