@@ -148,19 +148,16 @@ class Rooms:
     async def encode(self, encoder: Encoder | Recorder, chunk: Chunk, run: Run) -> Audio:
         run.sounded(chunk)
         run.phases.turn(Phase.ENCODE)
-        data = await self._beside_the_loop(encoder, encoder.feed, chunk.pcm)
+        # A copy costs less than the way to a thread.
+        data = encoder.feed(chunk.pcm) if encoder.light else await self._beside_the_loop(encoder.feed, chunk.pcm)
         run.phases.turn(Phase.SENDING)
         return Audio(data, chunk.pcm.duration_s, chunk.timings)
 
     async def finish(self, encoder: Encoder | Recorder, run: Run) -> Audio:
         run.phases.turn(Phase.ENCODE)
-        tail = await self._beside_the_loop(encoder, encoder.finish)
+        tail = encoder.finish() if encoder.light else await self._beside_the_loop(encoder.finish)
         run.phases.turn(Phase.SENDING)
         return Audio(tail.data, patches=tail.patches)
 
-    async def _beside_the_loop(
-        self, encoder: Encoder | Recorder, work: Callable[P, T], *args: P.args, **kw: P.kwargs
-    ) -> T:
-        if encoder.light:
-            return work(*args, **kw)  # a copy costs less than the way to a thread
+    async def _beside_the_loop(self, work: Callable[P, T], *args: P.args, **kw: P.kwargs) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.encoding, partial(work, *args, **kw))

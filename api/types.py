@@ -122,6 +122,11 @@ class Speech:
     kept: Kept | None = None
 
     @property
+    def timed(self) -> bool:
+        """Whether anybody wants to know when which word is heard. If not, the plan has no words."""
+        return self.words or self.subtitles is not None or bool(self.kept and self.kept.timing)
+
+    @property
     def several_voices(self) -> bool:
         """Whether the text itself may say who speaks, and how fast."""
         return self.tags or self.ssml
@@ -173,7 +178,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What an engine speaks in one breath: text as it is to be read, and the caller's words in it.
+    """What an engine speaks in one breath: text as it is to be read, with the caller's words if they are timed.
 
     `said` overrides how the engine would pronounce some of them; an engine that takes no phonemes reads the text.
     With `phonemes` the text is no text at all, but phonemes.

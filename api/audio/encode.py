@@ -1,9 +1,9 @@
 """Sound on its way to bytes: gain, then resampling, then one codec from the first sample to the last."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from threading import Lock
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from api.audio.formats import Format, find_format
 from api.audio.gain import Gain
 from api.audio.resample import Resampler
 from api.types import Pcm, Samples
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 SILENCE = np.zeros(1, np.int16)
 
@@ -47,18 +50,11 @@ class Encoder:
     def feed(self, pcm: Pcm) -> bytes:
         if pcm.rate_hz != self._source_hz:
             raise ValueError(f"sound at {pcm.rate_hz} Hz for an encoder of {self._source_hz} Hz")
-        with self._working():
-            return self._encode(self._resampler.feed(self._gain.apply(pcm.samples)))
+        return self._at_work(self._sound, pcm.samples)
 
     def finish(self) -> Tail:
         """The rest of the sound, whatever was still held back on its way, and the encoder closed."""
-        with self._working():
-            data = self._encode(self._resampler.flush())
-            if self._owes_a_sample:
-                data += self._encode(SILENCE)
-            tail = self._opened().finish()
-            self._closed = True
-        return Tail(data + tail.data, tail.patches)
+        return self._at_work(self._rest)
 
     def close(self) -> None:
         """Give the codec's memory back: now or, while another thread is at work in it, as soon as that leaves."""
@@ -69,6 +65,17 @@ class Encoder:
                     self._codec.close()
             finally:
                 self._busy.release()
+
+    def _sound(self, samples: Samples) -> bytes:
+        return self._encode(self._resampler.feed(self._gain.apply(samples)))
+
+    def _rest(self) -> Tail:
+        data = self._encode(self._resampler.flush())
+        if self._owes_a_sample:
+            data += self._encode(SILENCE)
+        tail = self._opened().finish()
+        self._closed = True
+        return Tail(data + tail.data, tail.patches)
 
     def _encode(self, samples: Samples) -> bytes:
         if not len(samples):
@@ -82,13 +89,12 @@ class Encoder:
             self._codec = self._open_codec()
         return self._codec
 
-    @contextmanager
-    def _working(self) -> Iterator[None]:
+    def _at_work(self, work: Callable[P, T], *args: P.args, **kw: P.kwargs) -> T:
         try:
             with self._busy:
                 if self._closed:
                     raise ValueError("this encoder is closed")
-                yield
+                return work(*args, **kw)
         finally:
             if self._closed:
                 self.close()

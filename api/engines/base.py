@@ -138,11 +138,11 @@ class Engine(ABC):
 
     async def stream(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Chunk]:
         """The plan as sound on one clock: pauses where the plan has them, timings in the caller's words."""
-        timeline = Timeline(plan, self.card.sample_rate_hz)
+        timeline, patience = Timeline(plan, self.card.sample_rate_hz), self.watch.patience()
         run.phases.turn(Phase.SYNTHESIS)
         try:
             async with aclosing(self._spoken(plan, voice, run)) as utterances:
-                while utterance := await self.watch.next_of(utterances):
+                while utterance := await self.watch.next_of(utterances, patience):
                     if pause := timeline.pause_before(utterance.segment):
                         yield self._silence(pause)
                         run.phases.turn(Phase.SYNTHESIS)
@@ -154,6 +154,7 @@ class Engine(ABC):
         except (MemoryError, RuntimeError) as error:
             raise self._translated(error) from error
         finally:
+            patience.close()
             run.cancelled = True
 
     def _spoken(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Utterance]:

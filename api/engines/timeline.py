@@ -33,7 +33,7 @@ class Timeline:
     def place(self, samples: int, marks: Sequence[Mark]) -> tuple[Timing, ...]:
         """Count the samples, and return the words whose timing is settled by these marks."""
         self._samples += samples
-        return tuple(self._settled(marks))
+        return tuple(self._settled(marks)) if marks else ()
 
     def close(self) -> tuple[Timing, ...]:
         """The last word, if one is still open."""

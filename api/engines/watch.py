@@ -1,11 +1,11 @@
 """Whether anything still comes out of an engine that has work."""
 
-import asyncio
 import time
 from collections.abc import AsyncIterator
 from typing import TypeVar
 
 from api.errors import EngineFailed, EngineRestarting
+from api.patience import Patience
 
 T = TypeVar("T")
 
@@ -26,13 +26,17 @@ class Watch:
         """From now on silence means something; the first sentence of all may take as long as it takes."""
         self._silence_s = silence_s
 
-    async def next_of(self, made: AsyncIterator[T]) -> T | None:
+    def patience(self) -> Patience:
+        """With one stream; to be closed when the stream ends."""
+        return Patience(self._silence_s)
+
+    async def next_of(self, made: AsyncIterator[T], patience: Patience) -> T | None:
         """The next thing the engine makes, or None at the end. Raises when it makes nothing."""
         try:
-            async with asyncio.timeout(self._silence_s) as silence:
+            with patience:
                 sound = await anext(made, None)
         except TimeoutError:
-            if not silence.expired():
+            if not patience.expired:
                 raise
             raise self._blame() from None
         self._last_sound = time.monotonic()

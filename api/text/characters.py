@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from api.text.rule import Rule
 from api.text.traced import Edit, Traced
 
 PAUSE = "\x1e"
@@ -25,7 +26,7 @@ _INVISIBLE = re.compile(
 )
 # Joiners shape letters in Arabic and Indic scripts and emoji; after other letters they only hide.
 _IDLE_JOINERS = re.compile("(?:^|(?<=[\x00-\u05ff]))[\u200c\u200d]+")
-_IDLE_SPACES = re.compile("(?<= ) +")
+_SPACES = re.compile("  +")
 _LIGATURES = re.compile("[\ufb00-\ufb06]")
 _PLAIN = re.compile("[\x00-\u02ff]*")
 
@@ -47,11 +48,22 @@ def _one_for_one() -> dict[int, str]:
 _ONE_FOR_ONE = _one_for_one()
 
 
+_HIDDEN = Rule("hidden", ((_LINE_ENDS, "\n"), (_PARAGRAPHS, "\n\n"), (_INVISIBLE, ""), (_IDLE_JOINERS, "")))
+_JOINED = Rule(
+    "joined",
+    (
+        (_SPACES, lambda match: [(match.start() + 1, match.end(), "")]),
+        (_LIGATURES, lambda match: unicodedata.normalize("NFKC", match.group())),
+    ),
+)
+
+
 def clean(text: Traced) -> Traced:
     """The text in NFC with plain quotes, spaces and line ends, and without what cannot be heard."""
-    text = text.sub(_LINE_ENDS, "\n").sub(_PARAGRAPHS, "\n\n").sub(_INVISIBLE, "").sub(_IDLE_JOINERS, "")
-    text = text.translated(_ONE_FOR_ONE).sub(_IDLE_SPACES, "")
-    text = text.sub(_LIGATURES, lambda match: unicodedata.normalize("NFKC", match.group()))
+    text = _HIDDEN.apply(text)
+    if not text.text.isascii() or "\t" in text.text:
+        text = text.translated(_ONE_FOR_ONE)
+    text = _JOINED.apply(text)
     return text.edited(_composed(text.text))
 
 

@@ -14,6 +14,8 @@ _FULL_LINE = 40
 def unwrap(text: Traced) -> Traced:
     """Join wrapped lines; end the others with a full stop where the writer had none, so that a heading does
     not run into the text below it."""
+    if "\n" not in text.text:
+        return text
     return text.edited(
         edit
         for match in _LINE_END.finditer(text.text)

@@ -20,7 +20,7 @@ from api.text.traced import Traced
 from api.text.words import CallersWords, is_heard
 from api.types import Limits, Plan, Said, Segment, Span, Speech, Voice
 
-_IDLE_SPACES = re.compile(r"(?<=[\n\x1e\x1f]) +| +(?=[\n\x1e]| |[.,](?:\s|\Z))")
+_IDLE_SPACES = re.compile(r" (?:(?<=[\n\x1e\x1f] ) *| *(?=[\n\x1e]| |[.,](?:\s|\Z)))")
 _BREAK = re.compile(r"[\n\x1e\x1f]")
 
 
@@ -101,7 +101,9 @@ class _Reading:
         spoken, stretches = _stretches(text)
         said = places(spoken, wishes)
         segmenter = Segmenter(solid(spoken.text, said), *self.fit)
-        words = CallersWords(self.source, spoken, shown if self.speech.ssml else str.strip)
+        words = None
+        if self.speech.timed:
+            words = CallersWords(self.source, spoken, shown if self.speech.ssml else str.strip)
         pause_s = 0.0
         for sentences, pause_after in stretches:
             for span in segmenter.cut(sentences, opening=opening and not segments):
@@ -144,11 +146,14 @@ def _stretches(text: Traced) -> tuple[Traced, list[tuple[list[Span], int | None]
     return spoken, [*stretches, (sentences, None)]
 
 
-def _segment(text: str, span: Span, about: tuple[CallersWords, Sequence[Said]], pause_s: float) -> Segment | None:
+def _segment(
+    text: str, span: Span, about: tuple[CallersWords | None, Sequence[Said]], pause_s: float
+) -> Segment | None:
     """One segment, or None where nothing of it would be heard."""
     raw = text[span.start : span.end]
     start, end = span.end - len(raw.lstrip()), span.start + len(raw.rstrip())
     if not is_heard(raw):
         return None
     words, said = about
-    return Segment(raw.strip(), tuple(words.heard_in(start, end)), pause_s, within(said, start, end))
+    heard = tuple(words.heard_in(start, end)) if words else ()
+    return Segment(raw.strip(), heard, pause_s, within(said, start, end))

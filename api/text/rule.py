@@ -1,19 +1,28 @@
 """What a rule is: a name by which a caller switches it off, and the readings it knows."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from api.text.traced import Speak, Traced
+from api.text.needs import needs_of
+from api.text.traced import Needs, Speak, Traced
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Patterns and what they are read as, tried one after the other over the whole text."""
+    """Patterns and what they are read as, tried one after the other over the whole text.
+
+    Most texts lack what most patterns need, and are not searched for them.
+    """
 
     name: str
     readings: tuple[tuple[re.Pattern[str], Speak | str], ...]
+    _needs: tuple[Needs, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_needs", tuple(needs_of(pattern) for pattern, _ in self.readings))
 
     def apply(self, text: Traced) -> Traced:
-        for pattern, speak in self.readings:
-            text = text.sub(pattern, speak)
+        for (pattern, speak), needs in zip(self.readings, self._needs, strict=True):
+            if text.has(needs):
+                text = text.sub(pattern, speak)
         return text

@@ -19,23 +19,50 @@ Reading = str | Iterable[Edit] | None
 Speak = Callable[[re.Match[str]], Reading]
 Places = NDArray[np.int64]
 
+# One character out of each set is what a pattern needs to be found in a text.
+Needs = Sequence[frozenset[str]]
+
+# So many edits at once take more room than the places that follow from them.
+_MANY = 1_000
+
 
 class Traced:
     """A text and, for each of its characters, the span of the caller's text that it speaks for.
 
-    `starts` and `ends` never decrease. An inserted character has an empty span. What speaks for a stretch of the
-    caller's text that is to be `kept` stays as it is: an edit that would touch it is dropped.
+    `starts` and `ends` never decrease. An inserted character has an empty span. Both are worked out when somebody
+    asks for them: until then a text remembers which edits made it, and of what.
+
+    What speaks for a stretch of the caller's text that is to be `kept` stays as it is: an edit that would touch it
+    is dropped.
     """
 
-    __slots__ = ("ends", "kept", "starts", "text")
+    __slots__ = ("_characters", "_made_of", "_places", "kept", "text")
 
     def __init__(
         self, text: str, starts: Places | None = None, ends: Places | None = None, kept: Sequence[Span] = ()
     ) -> None:
         self.text = text
         self.kept = kept
-        self.starts = np.arange(len(text), dtype=np.int64) if starts is None else starts
-        self.ends = np.arange(1, len(text) + 1, dtype=np.int64) if ends is None else ends
+        self._made_of: tuple[Traced, Sequence[Edit]] | None = None
+        self._places = None if starts is None or ends is None else (starts, ends)
+        self._characters: frozenset[str] | None = None
+
+    @property
+    def starts(self) -> Places:
+        return self._known_places()[0]
+
+    @property
+    def ends(self) -> Places:
+        return self._known_places()[1]
+
+    def has(self, needs: Needs) -> bool:
+        """Whether one character of each set is somewhere in the text."""
+        if self._characters is None:
+            self._characters = frozenset(self.text)
+        for need in needs:  # noqa: SIM110 - a generator would cost more than what it does
+            if need.isdisjoint(self._characters):
+                return False
+        return True
 
     def between(self, start: int, end: int) -> "Traced":
         """A stretch of it."""
@@ -43,7 +70,9 @@ class Traced:
 
     def keeping(self, kept: Sequence[Span]) -> "Traced":
         """The same, with these stretches of the caller's text kept from now on; they are in order."""
-        return Traced(self.text, self.starts, self.ends, kept)
+        made = self._made(self.text, ())
+        made.kept = kept
+        return made
 
     def place_of(self, source: Span) -> Span:
         """Where the text speaks for this stretch of the caller's; what was put in at its edges is not of it."""
@@ -56,7 +85,7 @@ class Traced:
 
     def translated(self, table: dict[int, str]) -> "Traced":
         """Exchange single characters for single characters."""
-        return Traced(self.text.translate(table), self.starts, self.ends, self.kept)
+        return self._made(self.text.translate(table), ())
 
     def edited(self, edits: Iterable[Edit]) -> "Traced":
         """Apply edits that come in order and do not overlap."""
@@ -69,7 +98,7 @@ class Traced:
             texts += (self.text[done:start], new)
             done = end
         texts.append(self.text[done:])
-        return Traced("".join(texts), *self._sources(edits), self.kept)
+        return self._made("".join(texts), edits)
 
     def _allowed(self, edits: Iterable[Edit]) -> list[Edit]:
         places = [self.place_of(source) for source in self.kept]
@@ -80,25 +109,48 @@ class Traced:
             if (after := bisect_right(ends, edit[0])) == len(places) or places[after].start >= edit[1]
         ]
 
-    def _sources(self, edits: Sequence[Edit]) -> tuple[Places, Places]:
-        """Where the characters after the edits come from, worked out for all at once: a hundred thousand
-        edits are as usual here as one."""
-        begins = np.fromiter((edit[0] for edit in edits), np.int64, len(edits))
-        finishes = np.fromiter((edit[1] for edit in edits), np.int64, len(edits))
-        sizes = np.fromiter((len(edit[2]) for edit in edits), np.int64, len(edits))
-        kept = np.append(begins, len(self.text)) - np.append(0, finishes)
-        # What is put in comes from the first to the last character replaced; if there is none, from between.
-        after = np.append(self.starts, self.ends[-1:] if len(self.ends) else 0)[begins]
-        before = np.append(self.ends, 0)[finishes - 1]
-        firsts, lasts = np.repeat(after, sizes), np.repeat(np.maximum(after, before), sizes)
-        new = np.repeat(np.tile([False, True], len(edits) + 1), _interleaved(kept, np.append(sizes, 0)))
-        old = np.repeat(
-            np.tile([True, False], len(edits) + 1), _interleaved(kept, np.append(finishes - begins, 0))
-        )
-        starts, ends = np.empty(len(new), np.int64), np.empty(len(new), np.int64)
-        starts[new], ends[new] = firsts, lasts
-        starts[~new], ends[~new] = self.starts[old], self.ends[old]
-        return starts, ends
+    def _made(self, text: str, edits: Sequence[Edit]) -> "Traced":
+        made = Traced(text, kept=self.kept)
+        made._made_of = (self, edits)
+        if len(edits) > _MANY:
+            made._known_places()
+        return made
+
+    def _known_places(self) -> tuple[Places, Places]:
+        """Worked out from the last text whose places are known, one edition after the other."""
+        later: list[Traced] = []
+        text = self
+        while text._places is None and text._made_of:
+            later.append(text)
+            text = text._made_of[0]
+        places = text._places or (np.arange(len(text.text), dtype=np.int64), np.arange(1, len(text.text) + 1))
+        text._places = places
+        while later:
+            text = later.pop()
+            assert text._made_of
+            before, edits = text._made_of
+            places = text._places = _sources(len(before.text), *places, edits) if edits else places
+            text._made_of = None
+        return places
+
+
+def _sources(length: int, starts: Places, ends: Places, edits: Sequence[Edit]) -> tuple[Places, Places]:
+    """Where the characters after the edits come from, worked out for all at once: a hundred thousand
+    edits are as usual here as one."""
+    begins = np.fromiter((edit[0] for edit in edits), np.int64, len(edits))
+    finishes = np.fromiter((edit[1] for edit in edits), np.int64, len(edits))
+    sizes = np.fromiter((len(edit[2]) for edit in edits), np.int64, len(edits))
+    kept = np.append(begins, length) - np.append(0, finishes)
+    # What is put in comes from the first to the last character replaced; if there is none, from between.
+    after = np.append(starts, ends[-1:] if length else 0)[begins]
+    before = np.append(ends, 0)[finishes - 1]
+    firsts, lasts = np.repeat(after, sizes), np.repeat(np.maximum(after, before), sizes)
+    new = np.repeat(np.tile([False, True], len(edits) + 1), _interleaved(kept, np.append(sizes, 0)))
+    old = np.repeat(np.tile([True, False], len(edits) + 1), _interleaved(kept, np.append(finishes - begins, 0)))
+    new_starts, new_ends = np.empty(len(new), np.int64), np.empty(len(new), np.int64)
+    new_starts[new], new_ends[new] = firsts, lasts
+    new_starts[~new], new_ends[~new] = starts[old], ends[old]
+    return new_starts, new_ends
 
 
 def _interleaved(evens: Places, odds: Places) -> Places:

@@ -25,13 +25,13 @@ async def test_a_request_that_hears_nothing_while_others_do_fails_alone() -> Non
     watch.arm(0.2)
 
     async def others() -> None:
-        sounds = steady(0.02)
+        sounds, patience = steady(0.02), watch.patience()
         while True:
-            await watch.next_of(sounds)
+            await watch.next_of(sounds, patience)
 
     beside = asyncio.create_task(others())
     with pytest.raises(EngineFailed):
-        await watch.next_of(silent())
+        await watch.next_of(silent(), watch.patience())
     assert watch.verdict is None
     beside.cancel()
 
@@ -40,14 +40,14 @@ async def test_an_engine_that_nobody_hears_hangs() -> None:
     watch = Watch()
     watch.arm(0.1)
     with pytest.raises(EngineRestarting):
-        await watch.next_of(silent())
+        await watch.next_of(silent(), watch.patience())
     assert watch.verdict == "The engine hangs"
 
 
 async def test_silence_means_nothing_before_the_first_sentence() -> None:
     watch = Watch()
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(watch.next_of(silent()), 0.2)
+        await asyncio.wait_for(watch.next_of(silent(), watch.patience()), 0.2)
     assert watch.verdict is None
 
 
@@ -61,5 +61,5 @@ async def test_an_engine_s_own_timeout_is_not_taken_for_silence() -> None:
     watch = Watch()
     watch.arm(5)
     with pytest.raises(TimeoutError):
-        await watch.next_of(impatient())
+        await watch.next_of(impatient(), watch.patience())
     assert watch.verdict is None

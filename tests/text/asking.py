@@ -15,7 +15,7 @@ def planned(
     measure: Callable[[str], int] = len,
     off: frozenset[str] = frozenset(),
 ) -> Plan:
-    return plan(Speech(text, "a voice", rules_off=off), language, limits, measure)
+    return plan(Speech(text, "a voice", words=True, rules_off=off), language, limits, measure)
 
 
 def sized(segment_size: int, first: int | None = None) -> Limits:

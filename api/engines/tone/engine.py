@@ -2,12 +2,13 @@
 
 import asyncio
 import itertools
+from collections import deque
 from collections.abc import AsyncGenerator, Iterator
 
 from api.engines.base import Card, Engine, Utterance
 from api.engines.tone.faults import Fault
 from api.engines.tone.gpu import Gpu
-from api.engines.tone.sound import CHARS_PER_S, tone
+from api.engines.tone.sound import CHARS_PER_S, Tone
 from api.engines.voices import KOKORO_LANGUAGES
 from api.errors import EngineUnavailable
 from api.settings import Settings
@@ -69,22 +70,21 @@ class ToneEngine(Engine):
         await fault.meet(made_s, total_s)
 
     def _speak(self, index: int, segment: Segment, plan: Plan, key: str) -> Iterator[Utterance]:
-        sound = tone(segment.text, key, plan.speed, plan.pitch, RATE_HZ)
+        sound = Tone(segment.text, key, plan.speed, plan.pitch, RATE_HZ)
         chunk = round((CHUNK_S if self._gpu.limited else UNLIMITED_CHUNK_S) * RATE_HZ)
-        marks = _marks(segment.text, plan.speed)
-        for start in range(0, len(sound), chunk):
-            end = start + chunk
-            heard = tuple(mark for mark in marks if start <= mark.start_s * RATE_HZ < end)
-            yield Utterance(index, sound[start:end], heard)
+        marks = deque(_marks(segment.text, plan.speed) if segment.words else ())
+        for start in range(0, sound.length, chunk):
+            heard = []
+            while marks and marks[0].start_s * RATE_HZ < start + chunk:
+                heard.append(marks.popleft())
+            yield Utterance(index, sound.piece(start, start + chunk), tuple(heard))
 
 
-def _marks(text: str, speed: float) -> list[Mark]:
+def _marks(text: str, speed: float) -> Iterator[Mark]:
     """Every word at the moment its letters come up."""
-    per_char_s = 1 / CHARS_PER_S / speed
-    marks, start = [], 0
+    per_char_s, start = 1 / CHARS_PER_S / speed, 0
     for word in text.split():
         start = text.index(word, start)
         end = start + len(word)
-        marks.append(Mark(Span(start, end), start * per_char_s, end * per_char_s))
+        yield Mark(Span(start, end), start * per_char_s, end * per_char_s)
         start = end
-    return marks
