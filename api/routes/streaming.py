@@ -18,6 +18,7 @@ from api import tasks
 from api.curfew import Curfew
 from api.errors import ChorusError, InternalError
 from api.logs import LOGGER
+from api.patience import Patience
 from api.routes.endings import Ending, Frame
 from api.routes.outbox import BLOCK_BYTES, MEMORY_BYTES, Outbox
 from api.types import Audio, Run
@@ -61,6 +62,7 @@ class SpeechResponse(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Only Chorus's own protocol can do this. Elsewhere an unfinished body ends the connection too.
         self._hang_up = scope.get("extensions", {}).get("chorus.cut")
+        self._patience = Patience(self._delivery.send_timeout_s)
         sending = asyncio.create_task(self._send_whole(send) if self._delivery.whole else self._send_pieces(send))
         hangup = asyncio.create_task(_hangup(receive))
         try:
@@ -78,6 +80,7 @@ class SpeechResponse(Response):
             raise
         finally:
             await tasks.end(sending, hangup)
+            self._patience.close()
 
     async def _send_pieces(self, send: Send) -> None:
         outbox = Outbox(self._delivery.spool_bytes)
@@ -97,7 +100,11 @@ class SpeechResponse(Response):
             async with aclosing(self._road) as road:
                 async for audio in road:
                     self._run.underruns += self._listener.heard(audio)
-                    if data := self._ending.piece(audio):
+                    if not (data := self._ending.piece(audio)):
+                        continue
+                    if outbox.takes(data):
+                        self._behind_s = max(0.0, self._behind_s - audio.duration_s)
+                    else:
                         await self._put(outbox, data, audio.duration_s)
             if data := self._ending.end():
                 await outbox.put(data)
@@ -108,9 +115,6 @@ class SpeechResponse(Response):
 
     async def _put(self, outbox: Outbox, data: bytes, duration_s: float) -> None:
         """The engine, and with it its slot, waits for one who listens as it is spoken, for no slower one."""
-        if outbox.takes(data):
-            self._behind_s = max(0.0, self._behind_s - duration_s)
-            return
         started = time.monotonic()
         try:
             async with asyncio.timeout(self._delivery.send_timeout_s + duration_s - self._behind_s):
@@ -175,7 +179,7 @@ class SpeechResponse(Response):
 
     async def _send_block(self, send: Send, block: bytes, *, more: bool) -> None:
         try:
-            async with asyncio.timeout(self._delivery.send_timeout_s):
+            with self._patience:
                 await send({"type": "http.response.body", "body": block, "more_body": more})
         except TimeoutError:
             raise ReaderTooSlow from None

@@ -174,7 +174,7 @@ class TestTurns:
     async def test_each_voice_sounds_as_it_does_alone(self, engine: Engine) -> None:
         she, he = (engine.voice(speech(voice=name)) for name in ("af_heart", "am_adam"))
         hers, his = "Was it you, then?", "It was me."
-        plan = plan_for(engine, speech(text=f"{hers} [pause:1s] {his}"))
+        plan = plan_for(engine, speech(text=f"{hers} [pause:1s] {his}", words=True))
         segments = tuple(replace(s, voice=v) for s, v in zip(plan.segments, (she, he), strict=True))
         run = Run(id="test")
         chunks = [chunk async for chunk in engine.stream(replace(plan, segments=segments), she, run)]
@@ -189,7 +189,7 @@ class TestTurns:
     async def test_each_speed_is_kept(self, engine: Engine) -> None:
         if Capability.SPEED not in engine.card.capabilities:
             pytest.skip("no speed")
-        plan = plan_for(engine, speech(text="One two three four. [pause:1s] One two three four."))
+        plan = plan_for(engine, speech(text="One two three four. [pause:1s] One two three four.", words=True))
         segments = tuple(replace(s, speed=v) for s, v in zip(plan.segments, (0.5, 2.0), strict=True))
         run, voice = Run(id="test"), engine.voice(speech())
         async for _ in engine.stream(replace(plan, segments=segments), voice, run):

@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from api.routes.outbox import MEMORY_BYTES, Outbox
+from api.routes import outbox as outboxes
+from api.routes.outbox import BLOCK_BYTES, MEMORY_BYTES, Outbox
 from api.routes.spool import Spool
 
 SPOOL_BYTES = 200_000
@@ -49,6 +50,30 @@ async def test_the_last_piece_is_read_however_late_it_is_written() -> None:
         received, _ = await asyncio.gather(drain(outbox), fill(outbox, pieces))
         outbox.discard()
         assert received == b"".join(pieces)
+
+
+async def test_a_reader_who_is_at_work_is_waited_for_and_the_disk_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def opened(_: int) -> Spool:
+        raise AssertionError("a reader at work needs no disk")
+
+    monkeypatch.setattr(outboxes, "Spool", opened)
+    outbox, pieces = Outbox(SPOOL_BYTES), [b"x" * 50_000] * 60
+    writer = asyncio.create_task(fill(outbox, pieces))
+    received = 0
+    while block := await outbox.get():
+        received += len(block)
+        await asyncio.sleep(0)
+    await writer
+    assert received == 60 * 50_000
+
+
+async def test_small_pieces_that_wait_are_taken_together() -> None:
+    outbox = Outbox(SPOOL_BYTES)
+    for _ in range(100):
+        await outbox.put(b"x" * 1000)
+    assert [len(await outbox.get()) for _ in range(2)] == [BLOCK_BYTES // 1000 * 1000, 35_000]
 
 
 async def test_a_writer_waits_when_memory_and_disk_are_full() -> None:

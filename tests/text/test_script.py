@@ -14,12 +14,12 @@ VOICES = {
 
 
 def parts(text: str, **fields: object) -> list[tuple[str, str, float]]:
-    speech = Speech(text, "anna", **{"tags": True, **fields})  # type: ignore[arg-type]
+    speech = Speech(text, "anna", **{"tags": True, "words": True, **fields})  # type: ignore[arg-type]
     return [(part.voice, part.text.text.strip(), round(part.speed, 6)) for part in read_script(speech)]
 
 
 def planned(text: str, **fields: object) -> Plan:
-    speech = Speech(text, "anna", **{"tags": True, **fields})  # type: ignore[arg-type]
+    speech = Speech(text, "anna", **{"tags": True, "words": True, **fields})  # type: ignore[arg-type]
     cast = [(part, VOICES[part.voice]) for part in read_script(speech)]
     return plan(speech, "en-us", ROOMY, len, cast)
 

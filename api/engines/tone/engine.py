@@ -64,7 +64,9 @@ class ToneEngine(Engine):
                 duration_s = len(utterance.samples) / RATE_HZ
                 await fault.meet(made_s, total_s, duration_s)
                 fault.strike(self._gpu, made_s, total_s)
-                self.on_batch(await self._gpu.work(duration_s, run.patience_s()))
+                streams = await self._gpu.work(duration_s, run.patience_s())
+                if self._gpu.limited:
+                    self.on_batch(streams)
                 made_s += duration_s
                 yield utterance
         await fault.meet(made_s, total_s)

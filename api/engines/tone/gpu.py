@@ -1,7 +1,11 @@
 """The pace of one GPU, shared by every request of a worker."""
 
 import asyncio
+import time
 from collections import deque
+
+# No request that is made without limit holds the loop for longer.
+BREATH_S = 0.001
 
 
 class Gpu:
@@ -19,6 +23,7 @@ class Gpu:
         self._busy = False
         self._hangs = self._lost = False
         self._at_work = 0
+        self._breathed_at = 0.0
 
     @property
     def limited(self) -> bool:
@@ -52,7 +57,9 @@ class Gpu:
         if self._hangs:
             await asyncio.Event().wait()
         if not self.limited:
-            await asyncio.sleep(0)  # no request holds the loop
+            if time.monotonic() - self._breathed_at > BREATH_S:
+                await asyncio.sleep(0)
+                self._breathed_at = time.monotonic()
             return
         waited = self._busy
         if waited:
