@@ -22,7 +22,7 @@ class Outbox:
 
     def __init__(self, spool_bytes: int) -> None:
         self._spool_bytes = spool_bytes
-        self._memory: deque[bytes] = deque()
+        self._memory: deque[bytes | memoryview] = deque()
         self._memory_bytes = 0
         self._spool: Spool | None = None
         self._closed = False
@@ -78,15 +78,17 @@ class Outbox:
             self._spool.close()
 
     def _block(self) -> bytes:
-        """What waits in memory, small pieces of it together: each thing sent costs, however small it is."""
+        """What waits in memory, small pieces together: each thing sent costs, however small it is. A large piece
+        comes in parts: a reader has as long for each thing sent, and nobody could take megabytes in that time."""
         block = self._memory.popleft()
-        if not self._memory or len(block) + len(self._memory[0]) > BLOCK_BYTES:
-            return block
+        if len(block) > BLOCK_BYTES:
+            self._memory.appendleft(memoryview(block)[BLOCK_BYTES:])
+            return bytes(block[:BLOCK_BYTES])
         pieces, size = [block], len(block)
         while self._memory and size + len(self._memory[0]) <= BLOCK_BYTES:
             pieces.append(self._memory.popleft())
             size += len(pieces[-1])
-        return b"".join(pieces)
+        return b"".join(pieces) if len(pieces) > 1 else bytes(block)
 
     async def _takes_soon(self, data: bytes) -> bool:
         """Whether there was room in memory after a moment. What is on the disk is not overtaken."""

@@ -76,6 +76,16 @@ async def test_small_pieces_that_wait_are_taken_together() -> None:
     assert [len(await outbox.get()) for _ in range(2)] == [BLOCK_BYTES // 1000 * 1000, 35_000]
 
 
+async def test_a_large_piece_is_taken_in_parts() -> None:
+    outbox, piece = Outbox(SPOOL_BYTES), random.Random(3).randbytes(3 * BLOCK_BYTES + 100)
+    await outbox.put(piece)
+    await outbox.put(b"end")
+    outbox.close()
+    blocks = [await outbox.get() for _ in range(4)]
+    assert [len(block) for block in blocks] == [BLOCK_BYTES, BLOCK_BYTES, BLOCK_BYTES, 103]
+    assert b"".join(blocks) == piece + b"end"
+
+
 async def test_a_writer_waits_when_memory_and_disk_are_full() -> None:
     outbox = Outbox(SPOOL_BYTES)
     block = b"x" * 50_000
