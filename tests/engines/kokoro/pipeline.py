@@ -21,16 +21,6 @@ LETTERS = {
 }
 
 
-def need_pipeline(language: str) -> None:
-    """Skip what cannot be asked of the reference here."""
-    for package in ("spacy", "phonemizer"):
-        pytest.importorskip(package, reason="the reference's pipeline imports it")
-    from api.engines.kokoro.pronounce import missing
-
-    if lacking := missing(language):
-        pytest.skip(lacking)
-
-
 @cache
 def pipeline(language: str) -> Any:
     """The reference's pipeline without a model, on the grammar that we use too."""

@@ -5,16 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch", reason="a voice is a tensor")
-
-from api.engines.kokoro.mixes import MOST_VOICES, is_mix, parse_mix  # noqa: E402
-from api.engines.kokoro.packs import Packs  # noqa: E402
-from api.engines.voices import OPENAI  # noqa: E402
-from api.errors import EngineFailed, InvalidRequest, UnknownVoice  # noqa: E402
-from tests.engines.kokoro.stage import narrow_config  # noqa: E402
+from api.engines.kokoro.mixes import MOST_VOICES, is_mix, parse_mix
+from api.engines.kokoro.packs import Packs
+from api.engines.voices import OPENAI
+from api.errors import EngineFailed, InvalidRequest, UnknownVoice
+from tests.engines.kokoro.stage import narrow_config
 
 NAMES = ("af_bella", "af_sky", "am_adam", "bf_emma", "jf_alpha")
 

@@ -41,7 +41,6 @@ def test_quotes_and_dashes_are_known_by_the_spaces_around_them() -> None:
 
 
 def test_the_grammar_forgets_what_it_read() -> None:
-    pytest.importorskip("spacy")
     from api.engines.kokoro.english import English
 
     english = English("en-us", espeak())
@@ -55,7 +54,7 @@ def test_the_grammar_forgets_what_it_read() -> None:
 @pytest.fixture
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A package of that name with a real model in it, trained on three sentences."""
-    spacy = pytest.importorskip("spacy")
+    import spacy
     from spacy.training import Example
 
     nlp = spacy.blank("en")
