@@ -4,6 +4,7 @@ misaki's own constructor downloads spaCy's model where it is missing, and its fa
 Both are replaced here. What it makes of a text is the reference's, phoneme for phoneme.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ from api.engines.kokoro.tags import tagged
 from api.types import Said, Span
 
 MODEL = "en_core_web_sm"
+_LONG_RUN = re.compile(r"(\S{48})(?=\S)")
+_MANY_SIGNS = re.compile(r"([^\w\s]{20})(?=[^\w\s])")
 
 
 class English:
@@ -83,15 +86,23 @@ def _tags(doc: Any) -> Any:
 
 def _unmarked(text: str, said: Sequence[Said]) -> tuple[str, list[str], dict[int, str]]:
     """The text, its words, and which of them are said how: what misaki reads out of `[word](/ipa/)`."""
-    words: list[str] = []
+    loose, words = "", list[str]()
     wanted: dict[int, str] = {}
     at = 0
     for stretch in said:
-        words += text[at : stretch.spoken.start].split()
+        before, word = _loosened(text[at : stretch.spoken.start]), text[stretch.spoken.start : stretch.spoken.end]
+        words += before.split()
         wanted[len(words)] = f"/{stretch.ipa}"
-        words.append(text[stretch.spoken.start : stretch.spoken.end])
+        words.append(word)
+        loose += before + word
         at = stretch.spoken.end
-    return text, words + text[at:].split(), wanted
+    rest = _loosened(text[at:])
+    return loose + rest, words + rest.split(), wanted
+
+
+def _loosened(text: str) -> str:
+    """With spaces where there are none for long: misaki tries every part of a word, and every part of those."""
+    return _LONG_RUN.sub(r"\1 ", _MANY_SIGNS.sub(r"\1 ", text))
 
 
 def _placed(text: str, tokens: Sequence[Any]) -> Iterator[Sound]:

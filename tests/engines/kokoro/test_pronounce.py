@@ -104,8 +104,8 @@ def test_a_word_is_said_as_the_caller_wants_in_any_language(language: str, prono
 # What libraries underneath fail on, each in its own way.
 HOSTILE = [
     *("\x00", "\ud800", "9" * 400, "-" * 300, "²" * 50, "〃〃〃〃", "५३", "ーュー", "っ", "😀", "“", "'", "''’"),
-    *("a.b.c.d.e.f." * 30, "x" * 3000, "你好 hello ५", "5'a", "$", "1234567890" * 6, "のすーを。がきるンゲ好"),
-    *("䢾ၳ", "タムーュー"),
+    *("a.b.c.d.e.f." * 30, "x" * 700, "你好 hello ५", "5'a", "$", "1234567890" * 6, "のすーを。がきるンゲ好"),
+    *("䢾ၳ", "タムーュー", "’" * 130, "a-" * 50, "…" * 90, "xY" * 50),
 ]
 
 
@@ -113,7 +113,7 @@ HOSTILE = [
 def test_any_text_is_pronounced_or_passed_over(language: str, pronouncer: Pronouncer) -> None:
     spoken(language)
     dice = random.Random(7)
-    texts = [*HOSTILE, *("".join(dice.choices([*HOSTILE, " ", "hello", "."], k=6)) for _ in range(5))]
+    texts = [*HOSTILE, *("".join(dice.choices([*HOSTILE, " ", "hello", "."], k=6)) for _ in range(3))]
     for text in filter(str.strip, texts):
         for phrase in pronouncer.pronounce(Segment(text), language):
             assert 0 < len(phrase.phonemes) <= MOST_PHONEMES
