@@ -72,6 +72,8 @@ class ClosedDoor:
         board = self._board
         if board.stopping:
             return Draining("The server is stopping.", retry_after_s=_soon(UNKNOWN_S))
+        if board.somebody_takes_connections:  # since this caller's connection was taken
+            return Starting("The engine has just been loaded.", retry_after_s=_soon(1.0))
         kind = EngineRestarting if board.has_started else Starting
         what = "The engine is being started again" if board.has_started else "The engine is still loading"
         loading = [time.monotonic() - seat.since for seat in board if seat.state == State.LOADING]
