@@ -60,6 +60,8 @@ bench: .venv/test.done
 	$(BIN)/python -m tests.load.overhead
 	$(BIN)/python -m tests.load.adaptive
 	$(BIN)/python -m tests.load.metering
+	$(BIN)/python -m tests.load.kokoro_scheduler one
+	$(BIN)/python -m tests.load.kokoro_scheduler batches
 
 bench-kokoro: .venv/test.done
 	$(BIN)/python -m tests.load.kokoro

@@ -142,7 +142,7 @@ class Rooms:
         run.phases.turn(Phase.PLAN)
         engine, loop = self.engine, asyncio.get_running_loop()
         return await loop.run_in_executor(
-            self.planning, text.plan, speech, cast.lead.language, engine.card.limits, engine.measure, cast.roles
+            self.planning, text.plan, speech, cast.lead.language, engine.limits(speech), engine.measure, cast.roles
         )
 
     async def encode(self, encoder: Encoder | Recorder, chunk: Chunk, run: Run) -> Audio:

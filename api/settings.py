@@ -187,6 +187,34 @@ class Hub(Section):
     )
 
 
+class Kokoro(Section):
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="What Kokoro computes on; `auto` takes a GPU where there is one."
+    )
+    threads: int | None = Field(
+        None, ge=1, description="Threads a worker computes with on a CPU; unset: the cores divided by the workers."
+    )
+    batch: int | None = Field(
+        None,
+        ge=1,
+        le=1024,
+        description="Phrases computed at once, of all requests together. Unset: 64 on a GPU, 1 on a CPU, which is "
+        "no faster with more and then repeats every sound to the last bit.",
+    )
+    step_ms: float = Field(
+        50,
+        gt=0,
+        description="How long computing a batch may take: a new request waits no longer for its turn. A phrase "
+        "that takes longer by itself is computed alone.",
+    )
+    segment_phonemes: int | None = Field(
+        None,
+        ge=20,
+        le=510,
+        description="The most that is spoken in one go. Unset: 250 on a GPU; 90 on a CPU, where all wait for it.",
+    )
+
+
 class Settings(BaseSettings):
     """Everything that can be set. Defaults suit a laptop."""
 
@@ -208,6 +236,7 @@ class Settings(BaseSettings):
     gpu: Gpu = Gpu()
     tone: Tone = Tone()
     espeak: Espeak = Espeak()
+    kokoro: Kokoro = Kokoro()
 
     @model_validator(mode="after")
     def _strangers_need_keys(self) -> Self:

@@ -20,6 +20,8 @@ from api.settings import Settings
 from api.text import RULES
 
 HERE = Path(__file__).parent
+# Engines whose cards depend on what was downloaded; the documents tell of them in their own words.
+NEEDS_FILES = ("kokoro",)
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -77,7 +79,7 @@ def rules_list() -> str:
 
 
 def engines_table() -> str:
-    cards = [asyncio.run(_card(name)) for name in sorted(ENGINES)]
+    cards = [asyncio.run(_card(name)) for name in sorted(ENGINES) if name not in NEEDS_FILES]
     rows = (
         (f"`{card.name}`", f"{card.sample_rate_hz}", str(len(card.languages)), str(len(card.voices)),
          ", ".join(sorted(card.capabilities)), str(card.limits.slots))

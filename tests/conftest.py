@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import astuple
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +52,14 @@ def tone() -> Iterator[Server]:
 def espeak() -> Iterator[Server]:
     with Server(ENGINE="espeak") as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def kokoro_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A models folder with a narrow Kokoro of random weights; skips where torch is not installed."""
+    from tests.engines.kokoro.models import publish_kokoro
+
+    return publish_kokoro(tmp_path_factory.mktemp("models"))
 
 
 @pytest.fixture(scope="session", params=["tone", "espeak"])

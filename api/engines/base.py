@@ -6,7 +6,8 @@ An engine is given a plan and a voice, and yields sound:
 - it yields an utterance's sound in order, segment after segment, and says nothing for no segment;
 - when `run.cancelled` turns true, or its generator is closed, it stops within one chunk;
 - what it cannot finish it raises as `EngineFailed`; it never ends quietly with sound missing;
-- it is never silent for `CHORUS_SERVER__SILENCE_S` while it has work: `Watch` then calls it hung;
+- it is never silent for `CHORUS_SERVER__SILENCE_S` while it has work: `Watch` then calls it hung. Where requests
+  take turns, one that waits for its own yields an utterance without samples now and then;
 - the same plan, voice and seed give the same samples, whatever else it is doing.
 """
 
@@ -22,7 +23,7 @@ import numpy as np
 from api.engines.timeline import Timeline
 from api.engines.voices import KOKORO, OPENAI, find_language, role_of
 from api.engines.watch import Watch
-from api.errors import EngineFailed, UnknownVoice, Unsupported, UnsupportedParameter
+from api.errors import EmptyInput, EngineFailed, UnknownVoice, Unsupported, UnsupportedParameter
 from api.phases import Phase
 from api.settings import Settings
 from api.types import Capability, Chunk, Limits, Mark, Pcm, Plan, Run, Samples, Speech, Timing, Voice
@@ -63,6 +64,11 @@ class Utterance:
     samples: Samples
     marks: tuple[Mark, ...] = ()
 
+    @property
+    def is_sign_of_life(self) -> bool:
+        """Nothing is said by it, except that its engine works."""
+        return not len(self.samples) and not self.marks
+
 
 class Engine(ABC):
     """One loaded model in one worker."""
@@ -97,6 +103,10 @@ class Engine(ABC):
     def measure(self, text: str) -> int:
         """The size of a segment in the unit of `card.limits`; called from the planning threads."""
         return len(text)
+
+    def limits(self, speech: Speech) -> Limits:  # noqa: ARG002
+        """What this request's segments are cut by."""
+        return self.card.limits
 
     @abstractmethod
     def synthesize(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Utterance]:
@@ -143,12 +153,16 @@ class Engine(ABC):
         try:
             async with aclosing(self._spoken(plan, voice, run)) as utterances:
                 while utterance := await self.watch.next_of(utterances, patience):
+                    if utterance.is_sign_of_life:
+                        continue
                     if pause := timeline.pause_before(utterance.segment):
                         yield self._silence(pause)
                         run.phases.turn(Phase.SYNTHESIS)
                     timings = timeline.place(len(utterance.samples), utterance.marks)
                     yield Chunk(Pcm(utterance.samples, self.card.sample_rate_hz), timings)
                     run.phases.turn(Phase.SYNTHESIS)
+            if timeline.nothing_heard and not run.cancelled:
+                raise EmptyInput("In this language, nothing in the input has a sound.", param="input")
             run.passages = timeline.passages(plan.pause_after_s)
             yield self._silence(plan.pause_after_s, timeline.close())
         except (MemoryError, RuntimeError) as error:

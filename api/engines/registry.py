@@ -10,6 +10,7 @@ from api.settings import Settings
 
 # Nothing is imported before it is chosen: an engine's libraries may be large, or absent.
 ENGINES: dict[str, str] = {
+    "kokoro": "api.engines.kokoro:KokoroEngine",
     "espeak": "api.engines.espeak:EspeakEngine",
     "tone": "api.engines.tone:ToneEngine",
 }
@@ -21,7 +22,7 @@ PUBLISHED: dict[str, str] = {
 }
 
 # What `auto` tries, best first. The first that lacks nothing here is taken.
-AUTO: tuple[str, ...] = ("espeak",)
+AUTO: tuple[str, ...] = ("kokoro", "espeak")
 
 
 def engine_class(name: str) -> type[Engine]:

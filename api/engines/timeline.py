@@ -18,6 +18,7 @@ class Timeline:
         self._segment_start = 0
         self._open: Timing | None = None
         self._passages: list[Passage] = []
+        self.nothing_heard = True
 
     def pause_before(self, segment: int) -> float:
         """Seconds of silence due before the next sample of this segment."""
@@ -33,6 +34,7 @@ class Timeline:
     def place(self, samples: int, marks: Sequence[Mark]) -> tuple[Timing, ...]:
         """Count the samples, and return the words whose timing is settled by these marks."""
         self._samples += samples
+        self.nothing_heard = False
         return tuple(self._settled(marks)) if marks else ()
 
     def close(self) -> tuple[Timing, ...]:

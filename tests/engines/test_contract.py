@@ -33,6 +33,8 @@ NEEDS: dict[Capability, dict[str, object]] = {
 async def engine(request: pytest.FixtureRequest) -> AsyncIterator[Engine]:
     kind = engine_class(request.param)
     settings = Settings(engine=request.param)
+    if request.param == "kokoro":
+        settings = Settings(engine="kokoro", models_dir=request.getfixturevalue("kokoro_models"))
     if lack := kind.missing(settings):
         pytest.skip(lack)
     engine = kind(settings)

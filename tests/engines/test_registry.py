@@ -1,5 +1,7 @@
 """Choosing an engine, and adding one."""
 
+from pathlib import Path
+
 import httpx
 import pytest
 
@@ -22,8 +24,11 @@ class TestChoosing:
     def test_auto_takes_the_best_that_can_load(self) -> None:
         assert registry.choose(Settings(engine="auto")).name == "espeak"
 
+    def test_auto_takes_kokoro_where_its_files_are(self, kokoro_models: Path) -> None:
+        assert registry.choose(Settings(engine="auto", models_dir=kokoro_models)).name == "kokoro"
+
     def test_an_unknown_name_is_answered_with_the_known_ones(self) -> None:
-        with pytest.raises(EngineUnavailable, match="auto, espeak, tone"):
+        with pytest.raises(EngineUnavailable, match="auto, espeak, kokoro, tone"):
             registry.choose(Settings(engine="nope"))
 
     def test_a_named_engine_that_cannot_load_says_what_to_do(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,9 +8,8 @@ from api.engines.batcher.work import Stage, Work
 
 Order = Callable[[Work[Any, Any], float], float]
 
-# Who has more than this in hand is in no hurry, and who awaits a whole file neither. They share what is left as
-# they came; and none of them waits for longer before it is as urgent as anybody.
-UNHURRIED_S = 5.0
+# Who awaits a whole file is in no hurry, and gets what is left; but after so long the work is as urgent as any.
+UNHURRIED_S = 30.0
 
 
 def nearest_to_silence(work: Work[Any, Any], now: float) -> float:

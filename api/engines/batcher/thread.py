@@ -52,6 +52,7 @@ class Batcher(Generic[A, B]):
         self._waiting: list[Work[A, B]] = []
         self._ended: Exception | None = None  # set on the thread
         self._closed = False  # set on the event loop, when the thread is gone
+        self.steps = 0  # so many have succeeded
         # Called on the event loop with each step, before its results are given out.
         self.on_step: Callable[[Step], None] = lambda _: None
         # No other thread waits for it at the end of the process: a step may be long.
@@ -123,8 +124,9 @@ class Batcher(Generic[A, B]):
             self._failed(batch, units, error)
             return
         seconds = time.perf_counter() - started
+        self.steps += 1
         self._schedule.paces[stage].learn(units, seconds)
-        self._on_loop(self._tell, Step(stage, len(batch), seconds))
+        self._on_loop(self._tell, Step(stage, len(batch), units, seconds))
         self._passed(batch, made)
 
     def _passed(self, batch: list[Work[A, B]], made: Sequence[Any]) -> None:

@@ -40,10 +40,11 @@ class Stage(Generic[A, B]):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What was computed at once: which stage, how much of it, and how long that took."""
+    """What was computed at once: which stage, how much (and how much with its padding), and how long that took."""
 
     stage: int
     batch: int
+    units: int
     seconds: float
 
 

@@ -10,6 +10,8 @@ from typing import Any
 from api.errors import EngineUnavailable
 
 SAMPLE_RATE_HZ = 24_000
+# The reference has these two widths in its code, and the published configuration is silent about them.
+DECODER_DIM, DECODER_TEXT_DIM = 1024, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +53,8 @@ class Config:
     albert: AlbertShape
     vocoder: VocoderShape
     vocab: Mapping[str, int]
-    # The reference has these two widths in its code, not in its configuration.
-    decoder_dim: int = 1024
-    decoder_text_dim: int = 64
+    decoder_dim: int = DECODER_DIM
+    decoder_text_dim: int = DECODER_TEXT_DIM
 
     @property
     def samples_per_frame(self) -> int:
@@ -103,6 +104,8 @@ def parse_config(raw: Mapping[str, Any]) -> Config:
             gen_istft_hop_size=int(vocoder["gen_istft_hop_size"]),
         ),
         vocab=dict(raw["vocab"]),
+        decoder_dim=int(raw.get("decoder_dim", DECODER_DIM)),
+        decoder_text_dim=int(raw.get("decoder_text_dim", DECODER_TEXT_DIM)),
     )
     _refuse_the_impossible(config)
     return config

@@ -63,11 +63,11 @@ class TestOrder:
     async def test_who_has_plenty_goes_with_those_who_await_a_file(
         self, work: Callable[..., Work[int, int]]
     ) -> None:
-        whole, plenty = work(patience_s=AWAITS_A_FILE, ago_s=1), work(patience_s=30)
+        whole, plenty = work(patience_s=AWAITS_A_FILE, ago_s=1), work(patience_s=60)
         assert self.drain(schedule(ONE_BY_ONE), [plenty, whole]) == [whole, plenty]
 
     async def test_nothing_is_put_off_for_ever(self, work: Callable[..., Work[int, int]]) -> None:
-        forgotten, eager = work(patience_s=AWAITS_A_FILE, ago_s=6), work(patience_s=0)
+        forgotten, eager = work(patience_s=AWAITS_A_FILE, ago_s=31), work(patience_s=0)
         assert self.drain(schedule(ONE_BY_ONE), [eager, forgotten]) == [forgotten, eager]
 
     async def test_first_come_first_served_looks_at_nobody(self, work: Callable[..., Work[int, int]]) -> None:
