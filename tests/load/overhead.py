@@ -29,7 +29,7 @@ AUDIO_S = 60
 SENTENCES = "The quick brown fox jumps over the lazy dog. " * 30
 LONG = {"input": SENTENCES[: 15 * AUDIO_S], "voice": "alloy", "response_format": "pcm"}
 SHORT = {"input": "Hello there.", "voice": "alloy", "response_format": "pcm"}
-ROUNDS, CALLERS, ANSWERS, SHORT_REQUESTS = 20, 4, 2, 300
+ROUNDS, CALLERS, ANSWERS, SHORT_REQUESTS = 9, 4, 10, 300
 SECOND = bytes(48_000)
 
 
