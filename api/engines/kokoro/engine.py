@@ -23,6 +23,7 @@ from api.types import Capability, Limits, Mark, Plan, Run, Samples, Speech, Voic
 if TYPE_CHECKING:
     from api.engines.kokoro.studio import Studio
 
+CAPABILITIES = frozenset({Capability.SPEED, Capability.TIMESTAMPS, Capability.SEED, Capability.PHONEMES})
 LANGUAGES = tuple(KOKORO_LANGUAGES.values())
 # Sound is handed on in pieces of this length: encoding and sending start with the first.
 PIECE_SAMPLES = SAMPLE_RATE_HZ
@@ -69,9 +70,10 @@ class KokoroEngine(Engine):
             name=self.name,
             sample_rate_hz=SAMPLE_RATE_HZ,
             limits=limits(self.settings, on_gpu=studio.on_gpu),
-            capabilities=frozenset({Capability.SPEED, Capability.TIMESTAMPS, Capability.SEED}),
+            capabilities=CAPABILITIES,
             languages=LANGUAGES,
             voices=studio.voices,
+            shortcomings=studio.pronouncer.shortcomings,
         )
 
     async def stop(self) -> None:
@@ -90,6 +92,13 @@ class KokoroEngine(Engine):
     def own_voice(self, voice_id: str) -> Voice | None:
         """A voice by its id, or a mix of several by its weights."""
         return self._open_studio.packs.voice(voice_id)
+
+    def voice(self, speech: Speech) -> Voice:
+        """As any engine's; and refused if what reads its language is not installed."""
+        voice = super().voice(speech)
+        if not speech.phonemes:
+            self._open_studio.pronouncer.require(voice.language)
+        return voice
 
     def limits(self, speech: Speech) -> Limits:
         """Slow speech in shorter pieces: it is the sound that takes time, and not the phonemes."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import io
 import json
 import time
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import httpx
 import numpy as np
 import pytest
+import torch
 from openai import OpenAI
 
 from tests.audio.decoders import sndfile
@@ -21,7 +23,9 @@ LONG = " ".join(f"Sentence number {n} is here, and it is as long as all of the o
 
 @pytest.fixture(scope="module")
 def server(kokoro_models: Path) -> Iterator[Server]:
-    with Server(ENGINE="kokoro", MODELS_DIR=kokoro_models, ADMISSION__SLOTS_PER_WORKER=32) as server:
+    with Server(
+        ENGINE="kokoro", MODELS_DIR=kokoro_models, ADMISSION__SLOTS_PER_WORKER=32, COMPAT__COMBINE=True
+    ) as server:
         yield server
 
 
@@ -98,3 +102,39 @@ def test_events_tell_when_each_word_is_heard(server: Server) -> None:
     assert [word["start_time"] for word in words] == sorted(word["start_time"] for word in words)
     assert 0 < words[-1]["end_time"] <= len(sound) / 2 / 24_000
     assert events[-1]["type"] == "speech.audio.done"
+
+
+def test_phonemes_come_out_and_go_in_and_say_what_the_text_says(server: Server) -> None:
+    text = "Say it again."
+    phonemes = httpx.post(f"{server.url}/dev/phonemize", json={"text": text, "language": "a"}).json()["phonemes"]
+    asked = {"phonemes": phonemes, "voice": "af_heart"}
+    spoken = httpx.post(f"{server.url}/dev/generate_from_phonemes", json=asked, timeout=30)
+    assert spoken.status_code == 200, spoken.text
+    assert np.array_equal(
+        sndfile(spoken.content), sndfile(server.speech(input=text, response_format="wav").content)
+    )
+
+
+def test_a_mix_of_voices_is_spoken_and_handed_out(server: Server, kokoro_models: Path) -> None:
+    heart, adam = (torch.load(kokoro_models / f"kokoro/voices/{name}.pt") for name in ("af_heart", "am_adam"))
+    answer = httpx.post(f"{server.url}/v1/audio/voices/combine", json="af_heart(2)+am_adam", timeout=30)
+    mixed = torch.load(io.BytesIO(answer.content), weights_only=True)
+    assert mixed.shape == heart.shape
+    assert torch.allclose(mixed, (2 * heart + adam) / 3, atol=1e-6)
+    voices = ("af_heart", "af_heart(2)+am_adam", "am_adam")
+    assert len({pcm(server, input="Who is it?", voice=voice).tobytes() for voice in voices}) == len(voices)
+
+
+def test_captions_are_in_the_callers_words(server: Server) -> None:
+    asked = {"input": "It costs $5, Sir.", "voice": "af_heart", "stream": False}
+    told = httpx.post(f"{server.url}/dev/captioned_speech", json=asked, timeout=30).json()
+    assert [stamp["word"].strip(".,") for stamp in told["timestamps"]] == ["It", "costs", "$5", "Sir"]
+    assert told["audio_format"] == "audio/mpeg"
+    assert told["timestamps"][-1]["end_time"] <= len(sndfile(base64.b64decode(told["audio"]))) / 24_000 + 0.1
+
+
+def test_what_it_lacks_is_said_and_refused(server: Server) -> None:
+    """The tests have no statistical tagger of English; what is missing is told to whoever asks."""
+    model = httpx.get(f"{server.url}/v1/models").json()["data"][0]
+    assert model["shortcomings"] == httpx.get(f"{server.url}/health").json()["shortcomings"]
+    assert "phonemes" in model["capabilities"]
