@@ -2,15 +2,22 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from api.engines.kokoro import KokoroEngine
 from api.settings import Kokoro, Settings
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> None:
+    """Tests run side by side: threads of their own would only wait for one another, and spin meanwhile."""
+    torch.set_num_threads(1)
+
+
 @pytest.fixture
 async def engine(kokoro_models: Path) -> AsyncIterator[KokoroEngine]:
     """One that speaks phrase by phrase, as it does on a CPU."""
-    engine = KokoroEngine(Settings(models_dir=kokoro_models))
+    engine = KokoroEngine(Settings(models_dir=kokoro_models, kokoro=Kokoro(threads=1)))
     await engine.start()
     yield engine
     await engine.stop()
@@ -19,7 +26,7 @@ async def engine(kokoro_models: Path) -> AsyncIterator[KokoroEngine]:
 @pytest.fixture
 async def batching(kokoro_models: Path) -> AsyncIterator[KokoroEngine]:
     """One that speaks in batches, as it does on a GPU."""
-    engine = KokoroEngine(Settings(models_dir=kokoro_models, kokoro=Kokoro(batch=16, step_ms=2000)))
+    engine = KokoroEngine(Settings(models_dir=kokoro_models, kokoro=Kokoro(batch=16, step_ms=2000, threads=1)))
     await engine.start()
     yield engine
     await engine.stop()
