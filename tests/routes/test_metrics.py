@@ -217,6 +217,7 @@ class TestWhereNoWorkerAnswers:
                 old.get("/live")
                 server.process.send_signal(signal.SIGTERM)
                 assert within(2, lambda: httpx.get(f"{server.url}/ready").status_code == 503)
+                assert within(2, lambda: scrape(server, **key).value("chorus_draining") == 1)
                 for stopping in (scrape(server, **key), Scrape(old.get("/metrics").text)):
                     assert stopping.value("chorus_ready") == 0
                     assert stopping.value("chorus_draining") == 1
