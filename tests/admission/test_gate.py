@@ -308,7 +308,7 @@ class TestBeats:
             await holder.go()
             await asyncio.sleep(0.05)
             held.heal()
-            await until(pool.is_empty, 0.1)
+            await until(pool.is_empty, 0.2)
             for _ in range(10):
                 await asyncio.sleep(0.01)
                 assert await pool.is_empty()
