@@ -1,7 +1,6 @@
 """The helpers as one crew: segments wait for a free one, the most urgent first."""
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Sequence
 from itertools import count
 from typing import Any
@@ -10,9 +9,8 @@ from api.engines.espeak import frames
 from api.engines.espeak.frames import Order
 from api.engines.espeak.speaker import Speaker
 from api.errors import EngineFailed, EngineUnavailable
+from api.logs import LOGGER
 from api.types import Run
-
-log = logging.getLogger(__name__)
 
 # espeak never frees the second dictionary that Chinese needs for its English words, 180 kB a segment.
 _SEGMENTS_PER_SPEAKER = 500
@@ -179,7 +177,7 @@ class Crew:
             try:
                 return await self._hire()
             except EngineUnavailable as error:
-                log.error("no espeak helper can be started: %s", error)
+                LOGGER.error("no espeak helper can be started: %s", error)
                 falls = max(falls, 1) + 1
                 if not self._speakers:
                     self._fail_waiting("espeak cannot be started.")
@@ -192,7 +190,7 @@ class Crew:
 
     async def _dismiss(self, speaker: Speaker) -> None:
         if not speaker.is_alive:
-            log.warning("espeak helper %d died; another takes its place", speaker.pid)
+            LOGGER.warning("espeak helper %d died; another takes its place", speaker.pid)
         await speaker.kill()
         self._speakers.discard(speaker)
 

@@ -5,7 +5,6 @@ mapping; a changed `.pth` is noticed and read anew.
 """
 
 import hashlib
-import logging
 import os
 import pickle
 import tempfile
@@ -24,8 +23,7 @@ from api.engines.kokoro.names import UNUSED, published
 from api.engines.kokoro.quicken import quicken, trial_lines
 from api.engines.kokoro.weights import flattened, folded
 from api.errors import EngineUnavailable
-
-log = logging.getLogger(__name__)
+from api.logs import LOGGER
 
 # Of files as their authors published them; a fine-tune under the same name is loaded too, and said to be one.
 PUBLISHED_SHA256 = {
@@ -50,7 +48,7 @@ def load(directory: Path, device: str = "cpu") -> Loaded:
     known = PUBLISHED_SHA256.get(source.name)
     as_published = None if known is None else known == sha256
     if as_published is False:
-        log.warning("%s is not the published file (sha256 %s): loaded as a fine-tune", source.name, sha256)
+        LOGGER.warning("%s is not the published file (sha256 %s): loaded as a fine-tune", source.name, sha256)
     model = build(config, tensors, source.name).to(device)
     quicken(model, trial_lines(config, _some_style(directory, config)))
     return Loaded(model, sha256, as_published)
@@ -85,7 +83,7 @@ def build(config: Config, tensors: Mapping[str, Tensor], source: str) -> Kokoro:
     model.requires_grad_(requires_grad=False)
     unknown = sorted(name for name in tensors.keys() - wanted.values() if not name.startswith(UNUSED))
     if unknown:
-        log.warning("%s holds tensors that Kokoro has no use for: %s", source, ", ".join(unknown))
+        LOGGER.warning("%s holds tensors that Kokoro has no use for: %s", source, ", ".join(unknown))
     return model
 
 
@@ -137,7 +135,7 @@ def keep_tensors(source: Path, tensors: Mapping[str, Tensor], sha256: str) -> No
             save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, whole, about)
             os.replace(whole, _kept(source))
     except (OSError, SafetensorError) as error:
-        log.info("%s is not kept as safetensors: %s", source.name, error)
+        LOGGER.info("%s is not kept as safetensors: %s", source.name, error)
 
 
 def _read_and_keep(source: Path) -> tuple[dict[str, Tensor], str]:

@@ -2,7 +2,6 @@
 
 import atexit
 import json
-import logging
 import re
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from threading import Lock
 from api.engines import espeakng
 from api.engines.kokoro.espeak_helper import TIE as ESPEAKS_TIE
 from api.errors import EngineFailed, EngineUnavailable
+from api.logs import LOGGER
 
 TIE = "^"
 MARKS = ';:,.!?¡¿—…"«»“”(){}[]'
@@ -35,8 +35,6 @@ VOICES = {
     "it": "roa/it",
     "pt-br": "roa/pt-BR",
 }
-
-log = logging.getLogger(__name__)
 
 
 class Espeak:
@@ -75,7 +73,7 @@ class Espeak:
             except BrokenPipeError:
                 answer = b""
             if not answer:
-                log.warning("espeak crashed on a text, and is started anew")
+                LOGGER.warning("espeak crashed on a text, and is started anew")
                 self._end()
                 raise EngineFailed("The words of this text could not be pronounced.")
         return list(json.loads(answer))

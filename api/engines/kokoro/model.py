@@ -7,7 +7,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from api.engines.kokoro.batches import Pays, pays_on
 from api.engines.kokoro.config import Config
 from api.engines.kokoro.copies import sent
 from api.engines.kokoro.sound_half import SoundHalf, align
@@ -33,11 +32,6 @@ class Kokoro(nn.Module):
         self.text_half = TextHalf(config)
         self.sound_half = SoundHalf(config)
         self.steps: Steps = Plain(self.text_half, self.sound_half)
-
-    @property
-    def pays(self) -> Pays:
-        """What sizes of batches pay where the model is."""
-        return pays_on(self.device)
 
     @property
     def device(self) -> torch.device:

@@ -1,6 +1,5 @@
 """What the device at hand can do faster, switched on where it is there and where it sounds the same."""
 
-import logging
 from collections.abc import Sequence
 
 from torch import Tensor
@@ -9,8 +8,7 @@ from api.engines.kokoro.blocks import SnakeBlock
 from api.engines.kokoro.config import Config
 from api.engines.kokoro.model import Kokoro, Line
 from api.engines.kokoro.selfcheck import SelfCheck
-
-log = logging.getLogger(__name__)
+from api.logs import LOGGER
 
 # Some sounds of every kind, twice over: two to four seconds.
 SOUNDS = "ðə bɹˈaʊn fˈɑks, hˌuː ɪz kwˈɪk, ʤˈʌmps ˈoʊvəɹ ə lˈeɪzi dˈɔɡ."
@@ -38,7 +36,7 @@ def _quicken_cpu(model: Kokoro, lines: Sequence[Line]) -> None:
     try:
         from api.engines.kokoro.native import snake
     except ImportError:
-        log.info("kokoro: llvmlite is not installed, which would make speech on this CPU twice as fast")
+        LOGGER.info("kokoro: llvmlite is not installed, which would make speech on this CPU twice as fast")
         return
     check = SelfCheck(model, lines)
     blocks = [block for block in model.modules() if isinstance(block, SnakeBlock)]

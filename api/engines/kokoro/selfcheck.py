@@ -8,8 +8,7 @@ from torch import Tensor
 
 from api.engines.kokoro.likeness import spectral_distance_db
 from api.engines.kokoro.model import Kokoro, Line
-
-log = logging.getLogger(__name__)
+from api.logs import LOGGER
 
 
 class SelfCheck:
@@ -28,7 +27,7 @@ class SelfCheck:
     def passes(self, way: str, limit_db: float) -> bool:
         distance_db = self.distance_db()
         well = distance_db <= limit_db
-        log.log(
+        LOGGER.log(
             logging.INFO if well else logging.WARNING,
             "kokoro: %s is %.2g dB away from fp32 (limit %.2g): %s",
             way,
