@@ -3,9 +3,11 @@
 import os
 import signal
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+import psutil
 import pytest
 
 from api.engines.base import Needs
@@ -105,11 +107,12 @@ def two_gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def gpus_of(server: Server) -> dict[int, str]:
     """By worker, as what its engine starts inherits it: what a process sets for itself, others cannot see."""
-    return {
-        worker.pid: helper.environ()["CUDA_VISIBLE_DEVICES"]
-        for worker in server.workers
-        for helper in worker.children()[:1]
-    }
+    seen: dict[int, str] = {}
+    for worker in server.workers:
+        with suppress(psutil.NoSuchProcess):  # it may end while it is looked at
+            for helper in worker.children()[:1]:
+                seen[worker.pid] = helper.environ()["CUDA_VISIBLE_DEVICES"]
+    return seen
 
 
 def test_each_worker_sees_one_gpu_and_its_successors_see_the_same(two_gpus: None) -> None:

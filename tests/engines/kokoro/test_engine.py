@@ -153,11 +153,11 @@ class TestTurns:
         assert len(later) >= 3
 
     async def test_a_long_wait_for_ones_turn_is_not_taken_for_a_failure(self, kokoro_models: Path) -> None:
-        engine = KokoroEngine(Settings(models_dir=kokoro_models, server=Server(silence_s=1)))
+        engine = KokoroEngine(Settings(models_dir=kokoro_models, server=Server(silence_s=2)))
         await engine.start()
         slow_down(engine, 0.2)
-        engine.watch.arm(1)
-        sounds = await asyncio.gather(*(heard(engine, text="One. Two. Three.") for _ in range(8)))
+        engine.watch.arm(2)
+        sounds = await asyncio.gather(*(heard(engine, text="One. Two.") for _ in range(14)))
         await engine.stop()
         assert all(len(sound) for sound in sounds)
 
