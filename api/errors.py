@@ -112,7 +112,7 @@ class EmptyInput(InvalidRequest):
 
 
 class InputTooLong(InvalidRequest):
-    """The text has more code points than `CHORUS_LIMITS__INPUT_CHARS`."""
+    """The text has more code points than `CHORUS_LIMITS__INPUT_CHARS`, or the clip is longer than 30 s."""
 
     code = "input_too_long"
 

@@ -9,10 +9,11 @@ class Phase(IntEnum):
 
     ASK = 0  # it arrives, and is read and checked
     QUEUE = 1  # it waits for a slot
-    PLAN = 2  # its text is made ready
-    SYNTHESIS = 3  # the road waits for the engine
-    ENCODE = 4  # sound becomes bytes
-    SENDING = 5  # nothing is left to make but way: the reader takes what there is
+    HEAR = 2  # a clip becomes a voice, where there is one
+    PLAN = 3  # its text is made ready
+    SYNTHESIS = 4  # the road waits for the engine
+    ENCODE = 5  # sound becomes bytes
+    SENDING = 6  # nothing is left to make but way: the reader takes what there is
 
 
 class Phases:

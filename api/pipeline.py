@@ -20,6 +20,7 @@ async def speak(speech: Speech, rooms: Rooms, run: Run) -> AsyncGenerator[Audio]
     cast = rooms.cast(speech)  # UnknownVoice            400
     with closing(rooms.open_encoder(speech, run)) as encoder:  # InvalidRequest          400
         async with rooms.admit(speech, cast, run) as ticket:  # QueueFull, and so on    503
+            cast = await rooms.hear(speech, cast, run)  # InvalidRequest          400
             plan = await rooms.plan(speech, cast, run)  # EmptyInput         400
             ticket.reprice(rooms.cost_of(plan))  # InputTooCostly          400
             async with aclosing(engine.stream(plan, cast.lead, run)) as chunks:

@@ -138,6 +138,15 @@ class Rooms:
         if len(languages) == 1:
             self.estimator.learn(languages.pop(), cast.audio_s(), ticket.made_s)
 
+    async def hear(self, speech: Speech, cast: Cast, run: Run) -> Cast:
+        """The cast with a voice like the clip's in the place of the request's own. Raises InvalidRequest."""
+        if speech.reference is None:
+            return cast
+        run.phases.turn(Phase.HEAR)
+        own = cast.lead
+        run.voice = heard = await self.engine.voice_like(speech.reference, own)
+        return Cast(tuple((part, heard if voice is own else voice) for part, voice in cast.roles))
+
     async def plan(self, speech: Speech, cast: Cast, run: Run) -> Plan:
         run.phases.turn(Phase.PLAN)
         engine, loop = self.engine, asyncio.get_running_loop()

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
 # What a trace calls the phases that have spans of their own.
-STEPS = {Phase.QUEUE: "admit", Phase.PLAN: "plan", Phase.SYNTHESIS: "synthesize", Phase.ENCODE: "encode"}
+STEPS = {
+    Phase.QUEUE: "admit",
+    Phase.HEAR: "hear",
+    Phase.PLAN: "plan",
+    Phase.SYNTHESIS: "synthesize",
+    Phase.ENCODE: "encode",
+}
 
 Attributes = Mapping[str, str | int | float]
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +94,21 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class Reference:
+    """A clip of somebody who is to be spoken like: the file as it came, and what is said in it, if that was told.
+
+    `digest` stands for the clip wherever requests or results are told apart; the clip is never written down.
+    """
+
+    clip: bytes = field(repr=False, compare=False)
+    text: str = ""
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", blake2b(self.clip, digest_size=16).hexdigest())
+
+
+@dataclass(frozen=True, slots=True)
 class Speech:
     """What a caller asks to hear: each field checked by itself, nothing yet held against an engine.
 
@@ -120,6 +136,7 @@ class Speech:
     ssml: bool = False
     aliases: tuple[Alias, ...] = ()
     kept: Kept | None = None
+    reference: Reference | None = None
 
     @property
     def timed(self) -> bool:

@@ -26,7 +26,20 @@ from api.engines.watch import Watch
 from api.errors import EmptyInput, EngineFailed, UnknownVoice, Unsupported, UnsupportedParameter
 from api.phases import Phase
 from api.settings import Settings
-from api.types import Capability, Chunk, Limits, Mark, Pcm, Plan, Run, Samples, Speech, Timing, Voice
+from api.types import (
+    Capability,
+    Chunk,
+    Limits,
+    Mark,
+    Pcm,
+    Plan,
+    Reference,
+    Run,
+    Samples,
+    Speech,
+    Timing,
+    Voice,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +128,13 @@ class Engine(ABC):
     async def phonemize(self, text: str, language: str) -> str:  # noqa: ARG002
         """How the text is pronounced, in the alphabet that this engine reads or that linguists do (IPA)."""
         raise Unsupported(f"The engine '{self.card.name}' does not tell how it pronounces.")
+
+    async def voice_like(self, reference: Reference, voice: Voice) -> Voice:  # noqa: ARG002
+        """A voice that sounds like the clip and takes the place of `voice`; asked only of an engine that clones.
+
+        It is this engine's own to make and to read. Raises InvalidRequest where the clip is not fit for it.
+        """
+        raise Unsupported(f"The engine '{self.card.name}' does not clone voices.")
 
     async def mixed_voice(self, voice_id: str) -> bytes:  # noqa: ARG002
         """A voice, or a mix of several, as a file in the form in which this engine's voices are published."""
@@ -207,6 +227,7 @@ class Engine(ABC):
             (Capability.TIMESTAMPS, "words", speech.words),
             (Capability.TIMESTAMPS, "subtitles", speech.subtitles is not None),
             (Capability.PHONEMES, "phonemes", speech.phonemes),
+            (Capability.CLONING, "ref_audio", speech.reference is not None),
         )
         for capability, param, wanted in asked:
             if wanted and capability not in self.card.capabilities:

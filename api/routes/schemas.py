@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from api.errors import EmptyInput, InputTooLong, InvalidRequest, UnsupportedParameter
+from api.routes.references import read_reference
 from api.settings import RequestLimits
 from api.text import MASTER_SWITCH, RULES
 from api.types import Alias, Kept, Speech
@@ -27,7 +28,7 @@ RULES_ELSEWHERE = {
 }
 
 # Fields that other servers' clients know, for what is not done here. Asked for, they are refused; left at their
-# defaults, they say nothing.
+# defaults, they say nothing. A request that declares one of them does it.
 NOT_DONE_HERE = ("ref_audio", "ref_text", "references", "word_timestamps")
 
 
@@ -129,10 +130,25 @@ class TextRequest(Spoken):
         False, description="`[voice:am_adam]` and `[rate:1.2]` in the text change the voice and its speed."
     )
     ssml: bool = Field(False, description="An input that begins with `<speak>` is SSML.")
+    ref_audio: str | None = Field(
+        None,
+        description="A clip of 1 to 30 s of a voice to speak with, for engines that clone: WAV, FLAC or MP3 in "
+        "base64, plain or as a `data:` URI. It is never an address.",
+    )
+    ref_text: str | None = Field(None, max_length=1024, description="What is said in the clip, word for word.")
 
     def _of_text(self, limits: RequestLimits, **more: Any) -> Speech:
         voice = self.voice if isinstance(self.voice, str) else self.voice.id
-        return self._speech(self.input, voice, limits, tags=self.allow_voice_tags, ssml=self.ssml, **more)
+        reference = read_reference(self.ref_audio, self.ref_text)
+        return self._speech(
+            self.input,
+            voice,
+            limits,
+            tags=self.allow_voice_tags,
+            ssml=self.ssml,
+            reference=reference,
+            **more,
+        )
 
 
 class SpeechRequest(TextRequest, _WithFiles):
