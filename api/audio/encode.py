@@ -10,7 +10,7 @@ import numpy as np
 from api.audio.codecs.base import Codec, Tail
 from api.audio.formats import Format, find_format
 from api.audio.gain import Gain
-from api.audio.resample import Resampler
+from api.resample import Resampler
 from api.types import Pcm, Samples
 
 P = ParamSpec("P")
