@@ -7,7 +7,9 @@ VENV := $(PYTHON) -m venv .venv 2>/dev/null || \
 	(rm -rf .venv && $(PYTHON) -m pip install -q --target .bootstrap virtualenv && \
 	PYTHONPATH=.bootstrap $(PYTHON) -m virtualenv -q .venv)
 
-# Compiling everything that is installed takes longer than compiling what is used.
+# Compiling everything that is installed takes longer than compiling what is used; but that once, and not at each of the
+# hundreds of starts of a server that tests make, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
 
 # The build of torch without CUDA has a name of its own, and where pip does not find it, an index of its own. Without
