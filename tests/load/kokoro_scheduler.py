@@ -22,8 +22,8 @@ from torch import Tensor
 from api.bench import Caller, Length, Phase, Profile, Report, run
 from api.engines.batcher import first_come, nearest_to_silence
 from api.engines.kokoro.engine import KokoroEngine
+from api.engines.kokoro.model.text_half import Reading
 from api.engines.kokoro.runtime import FRAMES_PER_S
-from api.engines.kokoro.text_half import Reading
 from api.engines.registry import ENGINES
 from api.main import create_app
 from api.settings import Admission, Kokoro, Server, Settings

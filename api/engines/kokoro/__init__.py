@@ -1,12 +1,20 @@
 """Kokoro-82M, written for batches.
 
-A request passes through two halves, and between them batches are made anew:
+A phrase's way, and the rooms in which it happens:
 
-    Line -> TextHalf  [phonemes]  -> Reading  -> regroup ->  SoundHalf  [frames]  -> samples
+    engine       a plan comes in, utterances go out: what the server knows of all this
+    studio       one request's segments become phrases, each with a voice's style and a seed
+      pronouncing/   a segment's text -> Phrase: phonemes, and whose sound each of them is
+      voices/        a voice's name, or a mix -> its style for a phrase of this length
+    recital      the phrases wait in one line with everybody's, ordered by who runs dry first (`engines/batcher`)
+    runtime      takes them from there in batches, on one thread
+      checkpoint/    the published files -> the model's weights
+      model/         Line -> text half [phonemes] -> Reading -> regroup -> sound half [frames] -> samples
+      speed/         what the CPU or the GPU at hand does faster, taken if it sounds the same
+    marks        frames a phoneme -> when each word is heard
 
-Lines of like length in phonemes share the first half; readings of like length in frames share the second, which
-does 95 % of the work and whose length is known only then. Importing this package imports nothing heavy; its
-modules need torch, except `config`.
+Importing this package, or `engine`, imports nothing heavy. Imports between the rooms run one way, which
+`make check` proves.
 """
 
 from typing import TYPE_CHECKING, Any

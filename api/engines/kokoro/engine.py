@@ -13,8 +13,8 @@ import numpy as np
 
 from api.engines.base import Card, Engine, Needs, Utterance
 from api.engines.batcher import Step
-from api.engines.kokoro.config import SAMPLE_RATE_HZ
 from api.engines.kokoro.marks import marks_of
+from api.engines.kokoro.model.config import SAMPLE_RATE_HZ
 from api.engines.voices import KOKORO_LANGUAGES, OPENAI
 from api.errors import EngineUnavailable
 from api.settings import Settings

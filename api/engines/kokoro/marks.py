@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from api.engines.kokoro.phrases import Phrase
+from api.engines.kokoro.pronouncing.phrases import Phrase
 from api.types import Mark
 
 # Half frames, so that a space can be shared between the words around it. A frame is 25 ms.

@@ -9,7 +9,7 @@ from functools import partial
 
 from api import tasks
 from api.engines.batcher import Batcher, Work
-from api.engines.kokoro.phrases import Phrase
+from api.engines.kokoro.pronouncing.phrases import Phrase
 from api.engines.kokoro.runtime import FRAMES_PER_S, Read, Spoken, Take
 from api.types import Run
 

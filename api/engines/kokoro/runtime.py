@@ -14,10 +14,10 @@ from torch import Tensor
 
 from api.engines.batcher import Bounds, Stage
 from api.engines.kokoro.checkpoint import load
-from api.engines.kokoro.config import SAMPLE_RATE_HZ, Config
-from api.engines.kokoro.model import Kokoro, Line
-from api.engines.kokoro.quicken import quicken, trial_lines
-from api.engines.kokoro.text_half import Reading
+from api.engines.kokoro.model.config import SAMPLE_RATE_HZ, Config
+from api.engines.kokoro.model.kokoro import Kokoro, Line
+from api.engines.kokoro.model.text_half import Reading
+from api.engines.kokoro.speed import quicken, trial_lines
 from api.errors import EngineFailed, EngineUnavailable
 from api.settings import Kokoro as KokoroSettings
 from api.types import Samples

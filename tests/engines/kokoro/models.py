@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from api.engines.kokoro.config import parse_config
-from api.engines.kokoro.model import Kokoro
-from api.engines.kokoro.names import published
+from api.engines.kokoro.checkpoint.names import published
+from api.engines.kokoro.model.config import parse_config
+from api.engines.kokoro.model.kokoro import Kokoro
 
 VOICES = ("af_heart", "am_adam", "bf_emma", "bm_george", "ff_siwis")
 

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 
 from api.engines.kokoro.checkpoint import build, read_pth
-from api.engines.kokoro.config import Config, parse_config
-from api.engines.kokoro.model import Kokoro, Line
+from api.engines.kokoro.model.config import Config, parse_config
+from api.engines.kokoro.model.kokoro import Kokoro, Line
 from tests.engines.kokoro import oracle as reference
 
 

@@ -18,10 +18,10 @@ from torch import Tensor
 from api.engines.base import Utterance
 from api.engines.kokoro import KokoroEngine
 from api.engines.kokoro.engine import pieces
-from api.engines.kokoro.likeness import spectral_distance_db
-from api.engines.kokoro.model import Kokoro
+from api.engines.kokoro.model.kokoro import Kokoro
+from api.engines.kokoro.model.text_half import Reading
+from api.engines.kokoro.speed import spectral_distance_db
 from api.engines.kokoro.studio import AHEAD_IN_BATCHES
-from api.engines.kokoro.text_half import Reading
 from api.errors import EngineFailed, EngineRestarting, EngineUnavailable
 from api.settings import Kokoro as KokoroSettings
 from api.settings import Server, Settings

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from api.engines.kokoro.marks import marks_of
-from api.engines.kokoro.phrases import Phrase, Sound
+from api.engines.kokoro.pronouncing.phrases import Phrase, Sound
 from api.types import Mark, Span
 from tests.engines.kokoro.oracle import reference
 

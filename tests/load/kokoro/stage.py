@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from api.engines.kokoro.checkpoint import build, read_pth
-from api.engines.kokoro.config import Config, parse_config
-from api.engines.kokoro.model import Kokoro, Line
-from api.engines.kokoro.quicken import quicken, trial_lines
+from api.engines.kokoro.model.config import Config, parse_config
+from api.engines.kokoro.model.kokoro import Kokoro, Line
+from api.engines.kokoro.speed import quicken, trial_lines
 from tests.engines.kokoro import oracle as reference
 
 # Random weights would give random lengths. Each token lasts three frames: some thirteen phonemes a second.
