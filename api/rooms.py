@@ -149,9 +149,9 @@ class Rooms:
 
     async def plan(self, speech: Speech, cast: Cast, run: Run) -> Plan:
         run.phases.turn(Phase.PLAN)
-        engine, loop = self.engine, asyncio.get_running_loop()
-        return await loop.run_in_executor(
-            self.planning, text.plan, speech, cast.lead.language, engine.limits(speech), engine.measure, cast.roles
+        limits, measure = self.engine.card.limits, self.engine.measure
+        return await asyncio.get_running_loop().run_in_executor(
+            self.planning, text.plan, speech, cast.lead.language, limits, measure, cast.roles
         )
 
     async def encode(self, encoder: Encoder | Recorder, chunk: Chunk, run: Run) -> Audio:

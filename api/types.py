@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import blake2b
 
@@ -161,11 +161,26 @@ class Voice:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an engine can take, in the unit of its own `measure(text)`."""
+    """What an engine can take, in the unit of its own `measure(text)`.
+
+    `by_sound` says that it is the sound of a segment that is dear, not its text: slow speech has shorter ones.
+    """
 
     segment_size: int
     first_segment_size: int
     slots: int
+    by_sound: bool = False
+
+    def at(self, speed: float) -> "Limits":
+        """What segments are cut by that are spoken at this speed; never so short that nothing is left to say."""
+        if not self.by_sound or speed >= 1:
+            return self
+        size, first = self.segment_size, self.first_segment_size
+        return replace(
+            self,
+            segment_size=min(size, max(20, round(size * speed))),
+            first_segment_size=min(first, max(10, round(first * speed))),
+        )
 
 
 @dataclass(frozen=True, slots=True)

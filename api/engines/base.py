@@ -117,10 +117,6 @@ class Engine(ABC):
         """The size of a segment in the unit of `card.limits`; called from the planning threads."""
         return len(text)
 
-    def limits(self, speech: Speech) -> Limits:  # noqa: ARG002
-        """What this request's segments are cut by."""
-        return self.card.limits
-
     @abstractmethod
     def synthesize(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Utterance]:
         """Speak the plan's segments in order."""

@@ -41,7 +41,7 @@ def plan(
     reading = _Reading(speech, source, (limits, measure), Pauses())
     if not speech.several_voices:
         text, speed = (cast[0][0].text, cast[0][0].speed) if cast else (Traced(speech.text), speech.speed)
-        segments, pause_after_s = reading.of(text, language)
+        segments, pause_after_s = reading.of(text, language, speed)
     else:
         speed = speech.speed
         segments, pause_after_s = _in_turns(reading, cast)
@@ -49,7 +49,9 @@ def plan(
 
 
 def _phonetic(speech: Speech, language: str, limits: Limits) -> Plan:
-    return _plan(speech, tuple(phonetic.segments_of(speech.text, limits)), language, speech.speed, 0.0)
+    return _plan(
+        speech, tuple(phonetic.segments_of(speech.text, limits.at(speech.speed))), language, speech.speed, 0.0
+    )
 
 
 def _plan(
@@ -65,7 +67,7 @@ def _in_turns(reading: "_Reading", cast: Sequence[tuple[Part, Voice]]) -> tuple[
     segments: list[Segment] = []
     pause_s = 0.0
     for part, voice in cast:
-        own, pause_after_s = reading.of(part.text, voice.language, opening=not segments)
+        own, pause_after_s = reading.of(part.text, voice.language, part.speed, opening=not segments)
         for segment in own:
             segments.append(
                 replace(segment, voice=voice, speed=part.speed, pause_before_s=segment.pause_before_s + pause_s)
@@ -84,7 +86,9 @@ class _Reading:
     fit: tuple[Limits, Callable[[str], int]]
     pauses: Pauses
 
-    def of(self, text: Traced, language: str, *, opening: bool = True) -> tuple[tuple[Segment, ...], float]:
+    def of(
+        self, text: Traced, language: str, speed: float, *, opening: bool = True
+    ) -> tuple[tuple[Segment, ...], float]:
         """A text's segments, and the silence after the last one; `opening` makes the first one short."""
         off = self.speech.rules_off
         text, wishes = take_wishes(text)
@@ -92,15 +96,16 @@ class _Reading:
         text = _read(text, LAYOUT, off)
         text = mark(unwrap(text), language)
         text = _read(text, rules_for(language), off)
-        return self._segments(text.sub(_IDLE_SPACES, ""), wishes, opening=opening)
+        return self._segments(text.sub(_IDLE_SPACES, ""), wishes, speed, opening=opening)
 
     def _segments(
-        self, text: Traced, wishes: Sequence[Wish], *, opening: bool
+        self, text: Traced, wishes: Sequence[Wish], speed: float, *, opening: bool
     ) -> tuple[tuple[Segment, ...], float]:
         segments: list[Segment] = []
         spoken, stretches = _stretches(text)
         said = places(spoken, wishes)
-        segmenter = Segmenter(solid(spoken.text, said), *self.fit)
+        limits, measure = self.fit
+        segmenter = Segmenter(solid(spoken.text, said), limits.at(speed), measure)
         words = None
         if self.speech.timed:
             words = CallersWords(self.source, spoken, shown if self.speech.ssml else str.strip)

@@ -4,7 +4,7 @@ import pytest
 
 from api.errors import InvalidRequest
 from api.text import plan, read_script
-from api.types import Alias, Plan, Speech, Voice
+from api.types import Alias, Limits, Plan, Speech, Voice
 from tests.text.asking import ROOMY
 
 VOICES = {
@@ -18,10 +18,10 @@ def parts(text: str, **fields: object) -> list[tuple[str, str, float]]:
     return [(part.voice, part.text.text.strip(), round(part.speed, 6)) for part in read_script(speech)]
 
 
-def planned(text: str, **fields: object) -> Plan:
+def planned(text: str, limits: Limits = ROOMY, **fields: object) -> Plan:
     speech = Speech(text, "anna", **{"tags": True, "words": True, **fields})  # type: ignore[arg-type]
     cast = [(part, VOICES[part.voice]) for part in read_script(speech)]
-    return plan(speech, "en-us", ROOMY, len, cast)
+    return plan(speech, "en-us", limits, len, cast)
 
 
 def test_a_voice_holds_until_the_next() -> None:
@@ -112,3 +112,33 @@ def test_four_thousand_tags_take_no_time_to_speak_of() -> None:
     assert len(planned("[rate:1]a" * 400).segments) == 400
     assert len(parts("[voice:" + " " * 100_000 + "x" * 100_000)) == 1
     assert len(parts("[rate:1" * 50_000)) == 1
+
+
+LINE = "Some words that are said one after the other. " * 6
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        (f"{LINE}[rate:0.5]{LINE}", {}),
+        (f"<speak>{LINE}<prosody rate='50%'>{LINE}</prosody></speak>", {"ssml": True}),
+        (f"{LINE}[voice:slowly]{LINE}", {"aliases": (Alias("slowly", "anna", 0.5),)}),
+    ],
+)
+def test_where_sound_is_dear_what_is_slow_is_cut_shorter(text: str, fields: dict[str, object]) -> None:
+    segments = planned(text, Limits(100, 100, 1, by_sound=True), **fields).segments
+    longest = {
+        speed: max(len(segment.text) for segment in segments if segment.speed == speed) for speed in (1.0, 0.5)
+    }
+    assert longest[0.5] <= 50 < longest[1.0] <= 100
+
+
+def test_an_alias_for_the_whole_text_slows_its_segments_down_too() -> None:
+    fields = {"tags": False, "aliases": (Alias("anna", "anna", 0.5),)}
+    segments = planned(LINE, Limits(100, 100, 1, by_sound=True), **fields).segments
+    assert max(len(segment.text) for segment in segments) <= 50
+
+
+def test_where_text_is_dear_speed_changes_nothing() -> None:
+    segments = planned(f"[rate:0.5]{LINE}", Limits(100, 100, 1)).segments
+    assert max(len(segment.text) for segment in segments) > 50

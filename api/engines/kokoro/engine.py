@@ -100,15 +100,6 @@ class KokoroEngine(Engine):
             self._open_studio.pronouncer.require(voice.language)
         return voice
 
-    def limits(self, speech: Speech) -> Limits:
-        """Slow speech in shorter pieces: it is the sound that takes time, and not the phonemes."""
-        own, slowness = self.card.limits, min(speech.speed, 1.0)
-        return replace(
-            own,
-            segment_size=max(20, round(own.segment_size * slowness)),
-            first_segment_size=max(10, round(own.first_segment_size * slowness)),
-        )
-
     async def synthesize(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Utterance]:
         recital = self._open_studio.recite(plan, voice, run)
         segment, spoken_s = -1, 0.0
@@ -149,7 +140,7 @@ def limits(settings: Settings, *, on_gpu: bool) -> Limits:
     On a CPU a phrase holds up all others while it is computed, and few listeners can be kept up with at all.
     """
     size = settings.kokoro.segment_phonemes or (250 if on_gpu else 90)
-    return Limits(segment_size=size, first_segment_size=min(40, size), slots=256 if on_gpu else 4)
+    return Limits(size, first_segment_size=min(40, size), slots=256 if on_gpu else 4, by_sound=True)
 
 
 def pieces(segment: int, samples: Samples, marks: Sequence[Mark], start_s: float) -> Iterator[Utterance]:

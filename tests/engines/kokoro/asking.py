@@ -16,7 +16,7 @@ def speech(**fields: object) -> Speech:
 
 
 def planned(engine: KokoroEngine, asked: Speech) -> Plan:
-    return text.plan(asked, engine.voice(asked).language, engine.limits(asked), engine.measure)
+    return text.plan(asked, engine.voice(asked).language, engine.card.limits, engine.measure)
 
 
 async def heard(engine: KokoroEngine, run: Run | None = None, **fields: object) -> Samples:
