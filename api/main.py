@@ -39,6 +39,7 @@ def create_app(
         beating = asyncio.create_task(pulse.beat(counting))
         engine = choose(chosen)(chosen)
         engine.on_batch = partial(counting.observe, metrics.BATCH)
+        engine.on_retake = partial(counting.add, metrics.RETAKES)
         tell("loading the engine")
         await engine.start()
         rooms = Rooms.around(engine)

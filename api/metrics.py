@@ -135,6 +135,12 @@ UNDERRUNS = Counter(
 )
 UNDERRUN_STREAMS = Counter("chorus_speech_underrun_streams_total", "Streams in which that happened at least once.")
 STREAMS = Counter("chorus_speech_streams_total", "Streams that began to sound.")
+RETAKES = Counter(
+    "chorus_retakes_total",
+    "Parts of a text that a language model had to speak anew, by what was wrong: their length, or what they said.",
+    ("fault",),
+    (("too_short",), ("too_long",), ("goes_round",), ("silent",)),
+)
 BATCH = Histogram("chorus_batch_size", "Requests that an engine spoke at the same time.", buckets=SIZES)
 
 # --- the queue, over all hosts that share it ---

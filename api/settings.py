@@ -215,6 +215,34 @@ class Kokoro(Section):
     )
 
 
+class Spark(Section):
+    model: str = Field(
+        "spark",
+        pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$",
+        description="The folder of `CHORUS_MODELS_DIR` with the model: Spark's own, or a fine-tune of it. Callers "
+        "know the model by this name.",
+    )
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="What the codec computes on; `auto` takes a GPU where there is one."
+    )
+    segment_chars: int = Field(
+        150,
+        ge=40,
+        le=400,
+        description="Letters spoken in one go, at most; of scripts that say more with each sign, fewer. In "
+        "longer ones words are lost.",
+    )
+    first_segment_chars: int = Field(
+        60, ge=20, le=400, description="The same for the first one: it cannot be checked before it is heard."
+    )
+    hold_s: float = Field(
+        1.5,
+        ge=0,
+        description="A listener with so much sound in hand gets no more of a segment until it is whole, and was "
+        "checked. Less holds more back, and so can mend more of what a model gets wrong.",
+    )
+
+
 class Settings(BaseSettings):
     """Everything that can be set. Defaults suit a laptop."""
 
@@ -237,6 +265,7 @@ class Settings(BaseSettings):
     tone: Tone = Tone()
     espeak: Espeak = Espeak()
     kokoro: Kokoro = Kokoro()
+    spark: Spark = Spark()
 
     @model_validator(mode="after")
     def _strangers_need_keys(self) -> Self:

@@ -24,6 +24,7 @@ class Capability(StrEnum):
     CLONING = "cloning"
     SEED = "seed"
     PHONEMES = "phonemes"
+    FRESH_SPEAKER = "fresh_speaker"
 
 
 class Priority(StrEnum):
@@ -137,6 +138,7 @@ class Speech:
     aliases: tuple[Alias, ...] = ()
     kept: Kept | None = None
     reference: Reference | None = None
+    fresh_speaker: bool = False
 
     @property
     def timed(self) -> bool:
@@ -232,7 +234,8 @@ class Segment:
 class Plan:
     """A text ready to be spoken: its segments in order, and how to speak them.
 
-    `goes_on`: another voice speaks after it, so that its end is not the end.
+    `goes_on`: another voice speaks after it, so that its end is not the end. `fresh_speaker`: how the voice sounds
+    is made up anew for this text, by an engine that otherwise remembers it.
     """
 
     segments: tuple[Segment, ...]
@@ -242,6 +245,7 @@ class Plan:
     instructions: str = ""
     pause_after_s: float = 0.0
     goes_on: bool = False
+    fresh_speaker: bool = False
 
     @property
     def chars(self) -> int:
@@ -304,6 +308,14 @@ class Audio:
 
 
 @dataclass(slots=True)
+class Usage:
+    """What a language model was given and wrote for a request, in its own tokens."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(slots=True)
 class Run:
     """One request while it runs: who it is, and how soon its listener runs dry.
 
@@ -311,7 +323,7 @@ class Run:
     for ever when the whole file is awaited. Engines speak first for those with the least patience.
 
     The rooms note on it what becomes of the request: `phases` where its time went, `cut` why its answer was cut,
-    `headers` what else its answer says.
+    `headers` what else its answer says, `usage` what an engine that counts in tokens used.
     """
 
     id: str
@@ -331,6 +343,7 @@ class Run:
     passages: tuple[Passage, ...] = ()
     headers: dict[str, str] = field(default_factory=dict)
     cut: str | None = None
+    usage: Usage | None = None
 
     def sounded(self, chunk: Chunk) -> None:
         """A piece of sound has been made."""

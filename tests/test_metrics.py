@@ -17,7 +17,7 @@ from tests.server import ROOT
 # Each of these has few values, all of them known beforehand; nothing that a caller wrote is among them.
 LABELS = {
     *("route", "status", "code", "reason", "delivery", "priority", "format"),
-    *("worker", "state", "gpu", "version", "engine"),
+    *("worker", "state", "gpu", "version", "engine", "fault"),
 }
 UNITS = ("seconds", "bytes", "ratio", "total", "info")
 # What is counted in pieces has no unit.

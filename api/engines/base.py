@@ -23,7 +23,7 @@ import numpy as np
 from api.engines.timeline import Timeline
 from api.engines.voices import KOKORO, OPENAI, find_language, role_of
 from api.engines.watch import Watch
-from api.errors import EmptyInput, EngineFailed, UnknownVoice, Unsupported, UnsupportedParameter
+from api.errors import EmptyInput, EngineFailed, InvalidRequest, UnknownVoice, Unsupported, UnsupportedParameter
 from api.phases import Phase
 from api.settings import Settings
 from api.types import (
@@ -94,6 +94,8 @@ class Engine(ABC):
         self.watch = Watch()
         # Called with the number of requests in each batch, by an engine that batches.
         self.on_batch: Callable[[int], None] = lambda _: None
+        # Called with what was wrong, by an engine that speaks a part of a text anew where it went wrong.
+        self.on_retake: Callable[[str], None] = lambda _: None
 
     @classmethod
     def missing(cls, settings: Settings) -> str | None:  # noqa: ARG003
@@ -153,14 +155,21 @@ class Engine(ABC):
         known_as = OPENAI.get(speech.voice, speech.voice)
         voice = self.own_voice(speech.voice) or self.own_voice(known_as)
         if voice is None and known_as in KOKORO:
-            role_language, gender, nth = role_of(known_as)
-            language = find_language(role_language, self.card.languages)
-            voice = replace(self.cast(language, gender, nth), language=language)
+            voice = self._cast_as(known_as)
         if voice is None:
             raise UnknownVoice("This voice is not known; GET /v1/audio/voices lists them.", param="voice")
         if speech.language:
             voice = replace(voice, language=find_language(speech.language, self.card.languages))
         return voice
+
+    def _cast_as(self, kokoro_name: str) -> Voice:
+        """A voice for one of Kokoro's names. Where the name's language is not spoken here, it keeps its own."""
+        role_language, gender, nth = role_of(kokoro_name)
+        try:
+            language = find_language(role_language, self.card.languages)
+        except InvalidRequest:
+            return self.cast(self.card.languages[0], gender, nth)
+        return replace(self.cast(language, gender, nth), language=language)
 
     async def stream(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Chunk]:
         """The plan as sound on one clock: pauses where the plan has them, timings in the caller's words."""
@@ -223,6 +232,7 @@ class Engine(ABC):
             (Capability.TIMESTAMPS, "words", speech.words),
             (Capability.TIMESTAMPS, "subtitles", speech.subtitles is not None),
             (Capability.PHONEMES, "phonemes", speech.phonemes),
+            (Capability.FRESH_SPEAKER, "fresh_speaker", speech.fresh_speaker),
             (Capability.CLONING, "ref_audio", speech.reference is not None),
         )
         for capability, param, wanted in asked:

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 from api.audio import FORMATS, SUBTITLES, cues_of
 from api.errors import ChorusError
-from api.types import Audio, Place, Speech, Timing
+from api.types import Audio, Place, Run, Speech, Timing
 
-# `usage` counts what goes in by characters and what comes out by frames of this length.
+# Where an engine counts no tokens, `usage` counts what goes in by characters, and what comes out by frames.
 FRAME_S = 0.02
 
 
@@ -86,10 +86,11 @@ class Events:
 
     media_type = "text/event-stream"
 
-    def __init__(self, speech: Speech, *, queue_events: bool = False) -> None:
+    def __init__(self, speech: Speech, run: Run, *, queue_events: bool = False) -> None:
         self.headers: dict[str, str] = {}
         self._queue_events = queue_events
         self._speech = speech
+        self._run = run
         self._duration_s = 0.0
         self._timings: list[Timing] = []
         self._subtitled: list[Timing] = []
@@ -103,9 +104,14 @@ class Events:
 
     def end(self) -> bytes:
         words_left = self._delta(b"") if self._speech.words and self._timings else b""
-        asked, made = len(self._speech.text), round(self._duration_s / FRAME_S)
-        usage = {"input_tokens": asked, "output_tokens": made, "total_tokens": asked + made}
-        return words_left + self._subtitles() + _event("speech.audio.done", usage=usage)
+        return words_left + self._subtitles() + _event("speech.audio.done", usage=self._usage())
+
+    def _usage(self) -> dict[str, int]:
+        if counted := self._run.usage:
+            asked, made = counted.input_tokens, counted.output_tokens
+        else:
+            asked, made = len(self._speech.text), round(self._duration_s / FRAME_S)
+        return {"input_tokens": asked, "output_tokens": made, "total_tokens": asked + made}
 
     def place(self, place: Place) -> bytes:
         if not self._queue_events:

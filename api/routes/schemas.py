@@ -65,6 +65,9 @@ class Spoken(BaseModel):
     language: str | None = Field(None, min_length=1, max_length=32, description="`en-us`, `de`, `zh` …")
     lang_code: str | None = Field(None, min_length=1, max_length=32, description="The same; Kokoro's letters too.")
     pitch: float = Field(1.0, ge=0.5, le=2.0)
+    fresh_speaker: bool = Field(
+        False, description="Make up anew how the voice sounds, for engines that otherwise remember it."
+    )
     volume_multiplier: float | None = Field(1.0, ge=0.0, le=4.0)
     normalization_options: dict[str, Any] | None = Field(
         None, description="Text rules to switch off, by name; `normalize: false` switches off all."
@@ -99,6 +102,7 @@ class Spoken(BaseModel):
             volume=1.0 if self.volume_multiplier is None else self.volume_multiplier,
             instructions=self.instructions,
             seed=self.seed,
+            fresh_speaker=self.fresh_speaker,
             rules_off=_rules_off(self.normalization_options or {}),
             aliases=tuple(_aliases(self.voice_aliases or {})),
             **more,

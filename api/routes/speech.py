@@ -28,5 +28,6 @@ async def create_speech(
     """Speak a text. The answer starts with the first sound, unless `stream` is false."""
     whole = is_whole(request, stream=asked.stream)
     speech = asked.speech(rooms.engine.settings.limits, whole=whole)
-    ending = Events(speech, queue_events=asked.queue_events) if asked.stream_format == "sse" else Raw(speech)
+    sse = asked.stream_format == "sse"
+    ending = Events(speech, run, queue_events=asked.queue_events) if sse else Raw(speech)
     return deliver(speech, ending, rooms, run, whole=whole)

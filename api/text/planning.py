@@ -59,7 +59,15 @@ def _plan(
 ) -> Plan:
     if not segments:
         raise EmptyInput("The input has nothing in it that can be spoken.", param="input")
-    return Plan(segments, language, speed, speech.pitch, speech.instructions, pause_after_s)
+    return Plan(
+        segments,
+        language,
+        speed,
+        speech.pitch,
+        speech.instructions,
+        pause_after_s,
+        fresh_speaker=speech.fresh_speaker,
+    )
 
 
 def _in_turns(reading: "_Reading", cast: Sequence[tuple[Part, Voice]]) -> tuple[tuple[Segment, ...], float]:

@@ -26,6 +26,7 @@ NEEDS: dict[Capability, dict[str, object]] = {
     Capability.SEED: {"seed": 7},
     Capability.TIMESTAMPS: {"words": True},
     Capability.PHONEMES: {"phonemes": True, "text": "həlˈO"},
+    Capability.FRESH_SPEAKER: {"fresh_speaker": True},
 }
 
 

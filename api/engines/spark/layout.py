@@ -1,0 +1,73 @@
+"""Where what lies in a model's folder, as its authors publish it, and by what its weights are known again."""
+
+import json
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from api.errors import EngineUnavailable
+
+# Of a large file so many pieces are read, evenly spread: other weights differ everywhere.
+PIECES, PIECE_BYTES = 64, 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A folder with a language model, its codec, and perhaps a list of speakers that it was taught."""
+
+    folder: Path
+
+    @property
+    def language_model(self) -> Path:
+        return self.folder / "LLM"
+
+    @property
+    def codec(self) -> Path:
+        return self.folder / "BiCodec"
+
+    @property
+    def tokenizer(self) -> Path:
+        return self.language_model / "tokenizer.json"
+
+    @property
+    def speakers(self) -> Path:
+        return self.folder / "speakers.json"
+
+    @property
+    def prefaces(self) -> Path:
+        """What the model has written of its speakers, kept from one start to the next."""
+        return self.folder / "speakers.cache.json"
+
+    def lacks(self) -> Path | None:
+        """The first of the files that are needed and not there."""
+        needed = (
+            self.language_model / "config.json",
+            self.language_model / "model.safetensors",
+            self.tokenizer,
+            self.codec / "config.yaml",
+            self.codec / "model.safetensors",
+        )
+        return next((path for path in needed if not path.is_file()), None)
+
+    def rows(self) -> int:
+        """How many tokens the language model knows. Raises EngineUnavailable."""
+        path = self.language_model / "config.json"
+        try:
+            rows = json.loads(path.read_text())["vocab_size"]
+        except (OSError, ValueError, KeyError, TypeError):
+            raise EngineUnavailable(f"{path} cannot be read: it has no vocab_size.") from None
+        if not isinstance(rows, int):
+            raise EngineUnavailable(f"{path} cannot be read: its vocab_size is not a number.")
+        return rows
+
+    def fingerprint(self) -> str:
+        """Tells these weights and this tokenizer from any others, without reading all of two gigabytes."""
+        running = blake2b(digest_size=16)
+        for path in (self.language_model / "model.safetensors", self.tokenizer):
+            size = path.stat().st_size
+            running.update(f"{path.name}:{size}:".encode())
+            with path.open("rb") as file:
+                for piece in range(PIECES):
+                    file.seek(max(size - PIECE_BYTES, 0) * piece // (PIECES - 1))
+                    running.update(file.read(PIECE_BYTES))
+        return running.hexdigest()

@@ -1,0 +1,46 @@
+"""A language model that writes what a test wants: for faults that no weights can be relied on to have."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import ClassVar
+
+from api.engines.lm import Ask, Ending, LanguageModel, Tokens
+
+# What it writes for an ask: ids, and whether it stops after them by itself.
+Script = Callable[[Ask], tuple[Sequence[int], bool]]
+
+
+class Scripted(LanguageModel):
+    repeats: ClassVar[bool] = True
+
+    def __init__(self, script: Script, at_once: int = 4) -> None:
+        self._script = script
+        self._at_once = at_once
+        self.most_at_once, self.context = 8, 4096
+        self.asks: list[Ask] = []
+        self.open = 0
+        self.lost = False
+
+    async def start(self) -> None:
+        """It is there."""
+
+    async def stop(self) -> None:
+        """There is nothing to free."""
+
+    @property
+    def is_lost(self) -> bool:
+        return self.lost
+
+    async def write(self, ask: Ask) -> AsyncGenerator[Tokens]:
+        self.asks.append(ask)
+        self.open += 1
+        try:
+            ids, stops = self._script(ask)
+            ids = ids[: ask.most]
+            ended = Ending.STOP if stops and len(ids) < ask.most else Ending.LENGTH
+            for start in range(0, len(ids), self._at_once):
+                await asyncio.sleep(0)
+                yield Tokens(tuple(ids[start : start + self._at_once]))
+            yield Tokens((), ended)
+        finally:
+            self.open -= 1
