@@ -13,12 +13,12 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
+from api.engines.computing.native.convolution import Shape
+from api.engines.computing.native.kit import kit_for
+from api.engines.computing.native.layer import layer
 from api.engines.kokoro.model.blocks import SnakeBlock
 from api.engines.kokoro.model.precision import Precision, lowered
 from api.engines.kokoro.speed import spectral_distance_db
-from api.engines.kokoro.speed.native.convolution import Shape
-from api.engines.kokoro.speed.native.kit import kit_for
-from api.engines.kokoro.speed.native.layer import layer
 from tests.load.kokoro.limits import fastest_s
 from tests.load.kokoro.stage import lines_of, open_stage
 

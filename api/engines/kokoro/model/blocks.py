@@ -65,7 +65,7 @@ class SnakeBlock(nn.Module):
         self.convs1, self.convs2 = convs(dilations), convs([1] * len(dilations))
         self.adain1, self.adain2 = norms(), norms()
         self.alpha1, self.alpha2 = alphas(), alphas()
-        # In place of what follows, where a device has something faster (see `speed/native`).
+        # In place of what follows, where a device has something faster (see `speed`).
         self.faster: Faster | None = None
 
     @property

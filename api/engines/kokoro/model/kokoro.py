@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from api.engines.computing.copies import sent
 from api.engines.kokoro.model.config import Config
-from api.engines.kokoro.model.copies import sent
 from api.engines.kokoro.model.sound_half import SoundHalf, align
 from api.engines.kokoro.model.source import draw_noise, side_by_side
 from api.engines.kokoro.model.spans import Spans

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
+from api.engines.computing.copies import sent
 from api.engines.kokoro.model.config import Config
-from api.engines.kokoro.model.copies import sent
 from api.engines.kokoro.model.curves import Curves
 from api.engines.kokoro.model.precision import Precision, computing
 from api.engines.kokoro.model.source import Noise

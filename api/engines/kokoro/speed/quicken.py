@@ -7,7 +7,7 @@ from torch import Tensor
 from api.engines.kokoro.model.blocks import SnakeBlock
 from api.engines.kokoro.model.config import Config
 from api.engines.kokoro.model.kokoro import Kokoro, Line
-from api.engines.kokoro.speed.selfcheck import SelfCheck
+from api.engines.kokoro.speed.selfcheck import self_check
 from api.logs import LOGGER
 
 # Some sounds of every kind, twice over: two to four seconds.
@@ -34,11 +34,11 @@ def trial_lines(config: Config, style: Tensor) -> list[Line]:
 
 def _quicken_cpu(model: Kokoro, lines: Sequence[Line]) -> None:
     try:
-        from api.engines.kokoro.speed.native import snake
+        from api.engines.kokoro.speed import snake
     except ImportError:
         LOGGER.info("kokoro: llvmlite is not installed, which would make speech on this CPU twice as fast")
         return
-    check = SelfCheck(model, lines)
+    check = self_check(model, lines)
     blocks = [block for block in model.modules() if isinstance(block, SnakeBlock)]
     snake.quicken(blocks)
     if not check.passes("machine code", NATIVE_LIMIT_DB):

@@ -21,7 +21,7 @@ from api.engines.kokoro.model.source import draw_noise, side_by_side
 from api.engines.kokoro.model.spans import Spans
 from api.engines.kokoro.model.steps import Plain
 from api.engines.kokoro.model.text_half import Reading
-from api.engines.kokoro.speed import SelfCheck, spectral_distance_db
+from api.engines.kokoro.speed import self_check, spectral_distance_db
 from api.engines.kokoro.speed.cuda.graphs import (
     FRAMES,
     MAX_FRAMES,
@@ -170,7 +170,7 @@ def test_a_small_step_has_a_bucket_that_is_hardly_larger_and_a_large_one_none() 
 def test_in_bf16_the_vocoder_sounds_alike_and_is_put_back_bit_by_bit(pair: Pair, said: list[Line]) -> None:
     vocoder = pair.ours.sound_half.vocoder
     before = {name: value.clone() for name, value in vocoder.state_dict().items()}
-    check = SelfCheck(pair.ours, said)
+    check = self_check(pair.ours, said)
     put_back = lowered(vocoder, Precision.BF16)
     kinds = {
         conv.weight.dtype for block in vocoder.modules() if isinstance(block, SnakeBlock) for conv in block.convs1
@@ -185,7 +185,7 @@ def test_in_bf16_the_vocoder_sounds_alike_and_is_put_back_bit_by_bit(pair: Pair,
 def test_a_precision_that_is_heard_is_not_taken(
     pair: Pair, said: list[Line], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check = SelfCheck(pair.ours, said)
+    check = self_check(pair.ours, said)
     monkeypatch.setattr(check, "distance_db", lambda: 9.0)
     lower(pair.ours, check)
     assert pair.ours.sound_half.precision is Precision.FP32
@@ -194,7 +194,7 @@ def test_a_precision_that_is_heard_is_not_taken(
 
 def test_the_first_precision_that_is_not_heard_is_taken(pair: Pair, said: list[Line]) -> None:
     model = pair.ours
-    lower(model, SelfCheck(model, said))
+    lower(model, self_check(model, said))
     assert model.sound_half.precision is Precision.BF16
     readings = model.read(said)
     for block in (block for block in model.modules() if isinstance(block, SnakeBlock)):

@@ -8,16 +8,15 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from api.engines.computing.native.convolution import Shape
+from api.engines.computing.native.kit import Kit, blocks_of, kit_for
+from api.engines.computing.native.layer import Layer, layer
+from api.engines.computing.native.machine import Cpu
+from api.engines.computing.native.toom import toom
 from api.engines.kokoro.model.blocks import SnakeBlock
 from api.engines.kokoro.model.spans import Spans
 from api.engines.kokoro.model.text_half import Reading
-from api.engines.kokoro.speed import SelfCheck, quicken, spectral_distance_db, trial_lines
-from api.engines.kokoro.speed.native import snake
-from api.engines.kokoro.speed.native.convolution import Shape
-from api.engines.kokoro.speed.native.kit import Kit, blocks_of, kit_for
-from api.engines.kokoro.speed.native.layer import Layer, layer
-from api.engines.kokoro.speed.native.machine import Cpu
-from api.engines.kokoro.speed.native.toom import toom
+from api.engines.kokoro.speed import quicken, self_check, snake, spectral_distance_db, trial_lines
 from tests.engines.kokoro.model.test_parity import SPEEDS, compare_sound
 from tests.engines.kokoro.stage import Pair, full_pair, lines, narrow_pair
 
@@ -134,7 +133,7 @@ def test_another_sound_is_noticed_and_machine_code_left_off(
         made.weights.mul_(1.5)
         return made
 
-    monkeypatch.setattr("api.engines.kokoro.speed.native.snake.layer", wrong)
+    monkeypatch.setattr("api.engines.kokoro.speed.snake.layer", wrong)
     quicken(model, trial_lines(model.config, torch.zeros(256)))
     assert all(block.faster is None for block in model.modules() if isinstance(block, SnakeBlock))
     assert "left off" in caplog.text
@@ -143,7 +142,7 @@ def test_another_sound_is_noticed_and_machine_code_left_off(
 def test_the_same_sound_is_noticed_too_and_machine_code_stays(tmp_path: Path) -> None:
     model = narrow_pair(tmp_path).ours
     said = trial_lines(model.config, torch.zeros(256))
-    check = SelfCheck(model, said)
+    check = self_check(model, said)
     quicken(model, said)
     assert all(block.faster is not None for block in model.modules() if isinstance(block, SnakeBlock))
     assert check.distance_db() < 0.1

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 
 import torch
 
+from api.engines.computing.selfcheck import SelfCheck
 from api.engines.kokoro.model.kokoro import Kokoro, Line
 from api.engines.kokoro.model.precision import Precision, lowered
 from api.engines.kokoro.model.steps import Plain
 from api.engines.kokoro.model.style import Fused, StyledNorm
 from api.engines.kokoro.speed.cuda.steps import recorded
-from api.engines.kokoro.speed.selfcheck import SelfCheck
+from api.engines.kokoro.speed.selfcheck import self_check
 
 # The kernel computes what torch computes; only the order of its sums is another.
 FUSED_LIMIT_DB = 0.5
@@ -21,7 +22,7 @@ PRECISION_LIMIT_DB = 1.5
 def quicken_gpu(model: Kokoro, lines: Sequence[Line]) -> None:
     """In this order: what is recorded at last has all the rest in it."""
     compute_exactly()
-    check = SelfCheck(model, lines)
+    check = self_check(model, lines)
     if importlib.util.find_spec("triton") is not None:
         from api.engines.kokoro.speed.cuda.norm import fused
 

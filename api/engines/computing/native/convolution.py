@@ -14,8 +14,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from api.engines.kokoro.speed.native.machine import INDEX, Code, Cpu
-from api.engines.kokoro.speed.native.toom import Toom, toom
+from api.engines.computing.native.machine import INDEX, Code, Cpu
+from api.engines.computing.native.toom import Toom, toom
 
 OUTPUTS = 4
 # Tiles of four outputs in a block: as many as let both sides of the product stay in 1 MB.

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from api.engines.computing.native.convolution import Shape
+from api.engines.computing.native.kit import Kit, kit_for
+from api.engines.computing.native.layer import layer
 from api.engines.kokoro.model.spans import Spans
-from api.engines.kokoro.speed.native.convolution import Shape
-from api.engines.kokoro.speed.native.kit import Kit, kit_for
-from api.engines.kokoro.speed.native.layer import layer
 
 if TYPE_CHECKING:
     from api.engines.kokoro.model.blocks import SnakeBlock

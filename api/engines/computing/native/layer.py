@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from api.engines.kokoro.speed.native.convolution import Shape
-from api.engines.kokoro.speed.native.machine import Cpu
+from api.engines.computing.native.convolution import Shape
+from api.engines.computing.native.machine import Cpu
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ import torch
 from llvmlite import ir
 from torch import Tensor
 
-from api.engines.kokoro.speed.native import convolution, statistics
-from api.engines.kokoro.speed.native.convolution import Convolution, Shape
-from api.engines.kokoro.speed.native.crew import Crew
-from api.engines.kokoro.speed.native.layer import Layer
-from api.engines.kokoro.speed.native.machine import Made, cpu
+from api.engines.computing.native import convolution, statistics
+from api.engines.computing.native.convolution import Convolution, Shape
+from api.engines.computing.native.crew import Crew
+from api.engines.computing.native.layer import Layer
+from api.engines.computing.native.machine import Made, cpu
 
 EPS = 1e-5
 # Rows whose sums are made in fp32; beyond, in fp64.

@@ -2,7 +2,7 @@
 
 from llvmlite import ir
 
-from api.engines.kokoro.speed.native.machine import INDEX, Code
+from api.engines.computing.native.machine import INDEX, Code
 
 PARAMETERS = ("x_at", "pivot_at", "sums_at", "first", "last")
 
