@@ -12,7 +12,7 @@ class Crew:
     """As many as torch has been given: it has no part in this work, and its own threads rest meanwhile."""
 
     def __init__(self) -> None:
-        self._others = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1), thread_name_prefix="kokoro")
+        self._others = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1), thread_name_prefix="compute")
 
     def share(self, work: Callable[[int, int], None], pieces: int) -> None:
         """`work(first, last)` for all pieces, in as many parts as there are threads."""
