@@ -121,11 +121,6 @@ class Runtime:
             torch.cuda.empty_cache()
 
 
-def is_fatal(error: Exception) -> bool:
-    """Whether the device is lost for this process: after that, nothing that is tried on it can succeed."""
-    return type(error).__name__ == "AcceleratorError" or str(error).startswith("CUDA error")
-
-
 def _makes_sense(reading: Reading, speed: float) -> bool:
     longest = (LONGEST_START_FRAMES + LONGEST_PHONEME_FRAMES * len(reading.frames)) / min(speed, 1.0)
     return min(reading.frames) >= 1 and reading.length <= longest

@@ -13,12 +13,13 @@ import torch
 from torch import Tensor
 
 from api.engines.batcher import Batcher, Step
+from api.engines.computing.device import is_fatal
 from api.engines.kokoro.model.config import Config
 from api.engines.kokoro.model.kokoro import Line
 from api.engines.kokoro.pronouncing.phrases import Phrase
 from api.engines.kokoro.pronouncing.pronouncer import Pronouncer
 from api.engines.kokoro.recital import Part, Recital
-from api.engines.kokoro.runtime import FRAMES_PER_S, Runtime, Spoken, Take, is_fatal
+from api.engines.kokoro.runtime import FRAMES_PER_S, Runtime, Spoken, Take
 from api.engines.kokoro.voices import Packs
 from api.settings import Settings
 from api.types import Plan, Run, Segment, Voice

@@ -18,11 +18,11 @@ from api.logs import LOGGER
 
 # What a chunk may differ from the whole by, of a full scale of 1: three steps of a 16-bit sample.
 EXACT = 1e-4
-# What is tried is not all that will be said.
-TRIED = EXACT / 2
+# What is tried is not all that will be said: the largest error of hours is larger than that of a moment.
+TRIED = EXACT / 5
 LEAST = 4
 # The stretch whose sound is looked at, and how many such are tried.
-WANTED, TRIALS = 4, 2
+WANTED, TRIALS = 8, 2
 
 
 @dataclass(frozen=True, slots=True)

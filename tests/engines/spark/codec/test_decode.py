@@ -76,8 +76,8 @@ def test_with_less_context_it_would_not_be(pair: Pair) -> None:
     """So that what was found is not simply a number that is always enough."""
     left, right = pair.ours.context.left, pair.ours.context.right
     said = [utterance(pair, 160, seed) for seed in range(10, 13)]
-    short = [apart(pair.ours.decode([one.window(70, 90, left - 4, right)])[0], one.sound(70, 90)) for one in said]
-    narrow = [apart(pair.ours.decode([one.window(70, 90, left, right - 4)])[0], one.sound(70, 90)) for one in said]
+    short = [apart(pair.ours.decode([one.window(70, 90, left - 8, right)])[0], one.sound(70, 90)) for one in said]
+    narrow = [apart(pair.ours.decode([one.window(70, 90, left, right - 8)])[0], one.sound(70, 90)) for one in said]
     assert min(max(short), max(narrow)) > EXACT
 
 
