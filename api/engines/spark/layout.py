@@ -61,13 +61,18 @@ class Layout:
         return rows
 
     def fingerprint(self) -> str:
-        """Tells these weights and this tokenizer from any others, without reading all of two gigabytes."""
-        running = blake2b(digest_size=16)
-        for path in (self.language_model / "model.safetensors", self.tokenizer):
-            size = path.stat().st_size
-            running.update(f"{path.name}:{size}:".encode())
-            with path.open("rb") as file:
-                for piece in range(PIECES):
-                    file.seek(max(size - PIECE_BYTES, 0) * piece // (PIECES - 1))
-                    running.update(file.read(PIECE_BYTES))
-        return running.hexdigest()
+        """Tells these weights and this tokenizer from any others."""
+        return fingerprint(self.language_model / "model.safetensors", self.tokenizer)
+
+
+def fingerprint(*paths: Path) -> str:
+    """Tells these files from any others, without reading all of two gigabytes."""
+    running = blake2b(digest_size=16)
+    for path in paths:
+        size = path.stat().st_size
+        running.update(f"{path.name}:{size}:".encode())
+        with path.open("rb") as file:
+            for piece in range(PIECES):
+                file.seek(max(size - PIECE_BYTES, 0) * piece // (PIECES - 1))
+                running.update(file.read(PIECE_BYTES))
+    return running.hexdigest()
