@@ -194,6 +194,12 @@ class Kokoro(Section):
     threads: int | None = Field(
         None, ge=1, description="Threads a worker computes with on a CPU; unset: the cores divided by the workers."
     )
+    precision: Literal["auto", "fp32", "int8"] = Field(
+        "auto",
+        description="`int8`: faster on a CPU with AVX512-VNNI, if that is near enough to fp32 on the weights that "
+        "were loaded. `fp32`: as exact on a GPU as on a CPU. `auto`: fp32 on a CPU; on a GPU fewer bits, if they "
+        "are near enough.",
+    )
     batch: int | None = Field(
         None,
         ge=1,

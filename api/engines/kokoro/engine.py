@@ -73,7 +73,7 @@ class KokoroEngine(Engine):
             capabilities=CAPABILITIES,
             languages=LANGUAGES,
             voices=studio.voices,
-            shortcomings=studio.pronouncer.shortcomings,
+            shortcomings=studio.shortcomings,
         )
 
     async def stop(self) -> None:

@@ -74,9 +74,12 @@ class Runtime:
         self._fades = fade, fade.flip(0)
         return self._model.config
 
-    def quicken(self, style: Tensor) -> None:
-        """Compute as the device at hand does it best, where that sounds the same in some voice's style."""
-        quicken(self._model, trial_lines(self._model.config, style))
+    def quicken(self, style: Tensor) -> tuple[str, ...]:
+        """Compute as the device at hand does it best, where that sounds the same in some voice's style.
+
+        What comes back is what was asked for and cannot be had.
+        """
+        return quicken(self._model, trial_lines(self._model.config, style), self._settings.precision)
 
     def stages(self, most: int) -> tuple[Stage[Take, Read], Stage[Read, Spoken]]:
         """What the batcher batches: by tokens first, by frames then."""

@@ -76,7 +76,8 @@ class Studio:
         self.packs = await self._beside_the_loop(partial(Packs, self._folder / "voices", self._config))
         self.pronouncer = await self._beside_the_loop(partial(Pronouncer, self._config.vocab))
         style = await self._beside_the_loop(partial(self.packs.style, self.packs.names[0], WARM_UP_PHONEMES[0]))
-        await batcher.do(partial(runtime.quicken, style))
+        lacking = await batcher.do(partial(runtime.quicken, style))
+        self.shortcomings = (*self.pronouncer.shortcomings, *lacking)
         if self._most > 1:
             await self._warm_up(style)
         self._on_step, batcher.on_step = on_step, self._learn

@@ -1,8 +1,7 @@
 """Fewer bits on this CPU: how fast, and how far from fp32. `python -m tests.load.kokoro.kinds`.
 
-Convolutions by themselves, as oneDNN computes them in each kind of number, beside the machine code, which has the
-norm and the snake in it. Then the sound of the whole model with the snake blocks' convolutions in bf16, and in
-int8: weights a scale each channel, inputs one for all, taken from their largest value.
+Convolutions by themselves: the machine code's, which have the norm and the snake in them, beside oneDNN's in each
+kind of number. Then the sound of the whole model with the snake blocks' convolutions in bf16, and in int8.
 """
 
 import tempfile
@@ -14,11 +13,11 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from api.engines.computing.native.convolution import Shape
-from api.engines.computing.native.kit import kit_for
-from api.engines.computing.native.layer import layer
+from api.engines.computing.native.kit import DOTS, TOOM, kit_for
+from api.engines.computing.native.layer import dots_layer, toom_layer
 from api.engines.kokoro.model.blocks import SnakeBlock
 from api.engines.kokoro.model.precision import Precision, lowered
-from api.engines.kokoro.speed import spectral_distance_db
+from api.engines.kokoro.speed import snake, spectral_distance_db
 from tests.load.kokoro.limits import fastest_s
 from tests.load.kokoro.stage import lines_of, open_stage
 
@@ -27,7 +26,7 @@ CPU = torch.device("cpu")
 
 @torch.inference_mode()
 def main() -> None:
-    print("| channels, kernel | machine code | fp32 | bf16 | int8 | GFLOP/s, reckoned as if nothing were saved")
+    print("| channels, kernel | machine code, fp32 | int8 | oneDNN, fp32 | bf16 | int8 |")
     for channels, steps in ((128, 9_601), (256, 1_600)):
         for kernel in (3, 7, 11):
             row = " | ".join(f"{rate:.0f}" for rate in rates(channels, kernel, steps))
@@ -40,8 +39,9 @@ def rates(channels: int, kernel: int, steps: int) -> list[float]:
     conv = nn.Conv1d(channels, channels, kernel, padding=kernel // 2)
     x = torch.randn(1, channels, steps)
     assert conv.bias is not None
-    kit = kit_for(frozenset((Shape(channels, kernel),)))
-    ready, styled = layer(conv, torch.ones(channels), kit.cpu), torch.ones(channels)
+    shapes, styled = frozenset((Shape(channels, kernel),)), torch.ones(channels)
+    kit, dots = kit_for(TOOM, shapes), kit_for(DOTS, shapes)
+    ready, small = toom_layer(conv, styled, kit.cpu), dots_layer(conv, styled, dots.cpu, styled)
     rows, out = x[0].T.contiguous(), torch.empty(steps, channels)
     half, x_half = (
         nn.Conv2d(channels, channels, (1, kernel), padding=(0, kernel // 2)).bfloat16(),
@@ -50,6 +50,7 @@ def rates(channels: int, kernel: int, steps: int) -> list[float]:
     eighth, x_eighth = _packed(conv), torch.quantize_per_tensor(_last(x), 0.03, 128, torch.quint8)
     ways = (
         lambda: kit.convolve(ready, rows, styled, styled, out, None),
+        lambda: dots.convolve(small, rows, styled, styled, out, None),
         lambda: F.conv1d(x, conv.weight, conv.bias, padding=kernel // 2),
         lambda: half(x_half),
         lambda: torch.ops.quantized.conv2d(x_eighth, eighth, 0.05, 128),
@@ -70,19 +71,11 @@ def distances() -> None:
     put_back = lowered(model.sound_half.vocoder, Precision.BF16)
     print(f"bf16 {distance():.2f} dB", flush=True)
     put_back()
-    for block in (block for block in model.modules() if isinstance(block, SnakeBlock)):
-        for conv in block.convolutions:
-            for weight in conv.parameters():
-                if weight.dim() > 1:
-                    weight.data = _rounded(weight.data)
-            conv.register_forward_pre_hook(lambda _, given: (_rounded(given[0]),))
+    blocks = [block for block in model.modules() if isinstance(block, SnakeBlock)]
+    with snake.sizes_of(blocks) as sizes:
+        model.speak(model.read(lines_of(2, 30, model.config)), [1, 2])
+    snake.round_off(blocks, sizes)
     print(f"int8 {distance():.2f} dB")
-
-
-def _rounded(x: Tensor) -> Tensor:
-    """To 8 bits and back."""
-    scale = x.abs().amax((1, 2), keepdim=True) / 127
-    return (x / scale).round() * scale
 
 
 def _last(x: Tensor) -> Tensor:

@@ -9,11 +9,11 @@ convolution for each of its interleaved phases.
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from math import factorial, pi
 from typing import Any
 
 from llvmlite import ir
 
+from api.engines.computing.native.activation import POINTERS, Activation
 from api.engines.computing.native.machine import INDEX, Code, Cpu
 from api.engines.computing.native.toom import Toom, toom
 
@@ -21,8 +21,8 @@ OUTPUTS = 4
 # Tiles of four outputs in a block: as many as let both sides of the product stay in 1 MB.
 TILES = 48
 PARAMETERS = (
-    *("x_at", "y_at", "more_at", "weights_at", "bias_at", "centre_at", "scale_at", "shift_at"),
-    *("alpha_at", "inverse_at", "space_at", "length", "dilation", "tiles", "first", "last"),
+    *("x_at", "y_at", "more_at", "weights_at", "bias_at", *POINTERS),
+    *("space_at", "length", "dilation", "size", "first", "last"),
 )
 
 
@@ -61,10 +61,10 @@ class Shape:
     def windows(self) -> int:
         return TILES + self.pieces - 1
 
-    @property
-    def space(self) -> int:
-        """Floats of scratch space for one thread."""
-        return self.points * (self.windows + TILES) * self.channels
+
+def space(shape: Shape, cpu: Cpu) -> int:  # noqa: ARG001 - the same for each
+    """Floats of scratch space for one thread."""
+    return shape.points * (shape.windows + TILES) * shape.channels
 
 
 class Convolution:
@@ -74,6 +74,7 @@ class Convolution:
         self.shape, self.cpu, self.adds = shape, cpu, adds
         self.code = Code(module, name, PARAMETERS, shape.lanes(cpu))
         self.at = self.code.arguments
+        self.inputs = Activation(self.code, shape.channels)
         self.products_at = None
 
     def write(self) -> None:
@@ -81,16 +82,16 @@ class Convolution:
         code, build, at = self.code, self.code.build, self.at
         step = INDEX(OUTPUTS)
         # Of the longest phase: the others' last tile may be empty.
-        longest = _divided_up(build, at["length"], at["dilation"])
-        tiles = _divided_up(build, longest, step)
-        blocks = _divided_up(build, tiles, at["tiles"])
+        longest = divided_up(build, at["length"], at["dilation"])
+        tiles = divided_up(build, longest, step)
+        blocks = divided_up(build, tiles, at["size"])
         self.products_at = code.at(at["space_at"], self.shape.points * self.shape.windows * self.shape.channels)
         with code.counting(at["first"], at["last"]) as block:
             phase = build.sdiv(block, blocks)
-            start = build.mul(build.srem(block, blocks), at["tiles"])
+            start = build.mul(build.srem(block, blocks), at["size"])
             left = build.sub(tiles, start)
-            count = build.select(build.icmp_signed("<", left, at["tiles"]), left, at["tiles"])
-            rows = build.mul(_divided_up(build, count, INDEX(self.cpu.rows)), INDEX(self.cpu.rows))
+            count = build.select(build.icmp_signed("<", left, at["size"]), left, at["size"])
+            rows = build.mul(divided_up(build, count, INDEX(self.cpu.rows)), INDEX(self.cpu.rows))
             self._enter(phase, start, rows)
             self._multiply(rows)
             self._leave(phase, start, count)
@@ -101,15 +102,15 @@ class Convolution:
         kept = [code.slot() for _ in range(shape.points - OUTPUTS)]
         windows = build.add(rows, INDEX(shape.pieces - 1))
         with code.counting(0, shape.channels, code.lanes) as channel:
-            norm = {name: code.load(self.at[f"{name}_at"], channel) for name in NORM}
+            norm = self.inputs.norm(channel)
             before = build.sub(build.mul(start, INDEX(OUTPUTS)), INDEX(shape.kernel // 2))
             for ahead, slot in enumerate(kept):
-                build.store(self._activated(phase, build.add(before, INDEX(ahead)), channel, norm), slot)
+                build.store(self.inputs.at(phase, build.add(before, INDEX(ahead)), channel, norm), slot)
             with code.counting(0, windows) as window:
                 step = build.add(before, build.mul(window, INDEX(OUTPUTS)))
                 values = [build.load(slot) for slot in kept]
                 values += [
-                    self._activated(phase, build.add(step, INDEX(ahead)), channel, norm)
+                    self.inputs.at(phase, build.add(step, INDEX(ahead)), channel, norm)
                     for ahead in range(len(kept), shape.points)
                 ]
                 place = build.add(build.mul(window, INDEX(shape.channels)), channel)
@@ -118,25 +119,6 @@ class Convolution:
                     code.store(_combined(code, factors, values), self.at["space_at"], build.add(place, offset))
                 for slot, value in zip(kept, values[OUTPUTS:], strict=True):
                     build.store(value, slot)
-
-    def _activated(self, phase: Any, step: Any, channel: Any, norm: dict[str, Any]) -> Any:
-        """One input, normed and bent; zero where there is none."""
-        code, build = self.code, self.code.build
-        row, real = self._row(phase, step)
-        place = build.add(build.mul(row, INDEX(self.shape.channels)), channel)
-        centred = build.fsub(code.load(self.at["x_at"], place), norm["centre"])
-        y = code.fma(centred, norm["scale"], norm["shift"])
-        turns = build.fmul(y, norm["alpha"])
-        sine = _sine_of_half_turns(code, build.fsub(turns, code.rounded(turns)))
-        y = code.fma(build.fmul(sine, sine), norm["inverse"], y)
-        return build.select(real, y, code.splat(0.0))
-
-    def _row(self, phase: Any, step: Any) -> tuple[Any, Any]:
-        """A phase's step among all rows, and whether there is such a row; where not, a row that can be read."""
-        build = self.code.build
-        row = build.add(phase, build.mul(step, self.at["dilation"]))
-        real = build.icmp_unsigned("<", row, self.at["length"])
-        return build.select(real, row, INDEX(0)), real
 
     def _multiply(self, rows: Any) -> None:
         code, build, shape, cpu = self.code, self.code.build, self.shape, self.cpu
@@ -184,7 +166,7 @@ class Convolution:
                 ]
                 step = build.mul(build.add(start, tile), INDEX(OUTPUTS))
                 for ahead, factors in enumerate(shape.toom.out):
-                    row, real = self._row(phase, build.add(step, INDEX(ahead)))
+                    row, real = self.inputs.row(phase, build.add(step, INDEX(ahead)))
                     with build.if_then(real, likely=True):
                         at = build.add(build.mul(row, INDEX(shape.channels)), channel)
                         y = build.fadd(_combined(code, factors, values), bias)
@@ -193,7 +175,6 @@ class Convolution:
                         code.store(y, self.at["y_at"], at)
 
 
-NORM = ("centre", "scale", "shift", "alpha", "inverse")
 UNROLLED = 4
 
 
@@ -212,15 +193,5 @@ def _combined(code: Code, factors: tuple[Fraction, ...], values: list[Any]) -> A
     return reduce(added, terms[1:], first)
 
 
-def _sine_of_half_turns(code: Code, turns: Any) -> Any:
-    """sin(pi t) for t from -1/2 to 1/2, by its series: to 1e-9, below what fp32 can tell."""
-    square = code.build.fmul(turns, turns)
-    terms = [(-1) ** (power // 2) * pi**power / factorial(power) for power in range(1, 15, 2)]
-    total = code.splat(terms[-1])
-    for term in reversed(terms[:-1]):
-        total = code.fma(total, square, code.splat(term))
-    return code.build.fmul(total, turns)
-
-
-def _divided_up(build: ir.IRBuilder, value: Any, by: Any) -> Any:
+def divided_up(build: ir.IRBuilder, value: Any, by: Any) -> Any:
     return build.sdiv(build.sub(build.add(value, by), INDEX(1)), by)

@@ -1,5 +1,7 @@
 """The functions for some shapes on this CPU, and how they are called."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from math import ceil, gcd
 
@@ -7,32 +9,56 @@ import torch
 from llvmlite import ir
 from torch import Tensor
 
-from api.engines.computing.native import convolution, statistics
+from api.engines.computing.native import convolution, dots, statistics
 from api.engines.computing.native.convolution import Convolution, Shape
 from api.engines.computing.native.crew import Crew
+from api.engines.computing.native.dots import Dots
 from api.engines.computing.native.layer import Layer
-from api.engines.computing.native.machine import Made, cpu
+from api.engines.computing.native.machine import Cpu, Made, cpu
 
 EPS = 1e-5
 # Rows whose sums are made in fp32; beyond, in fp64.
 ROWS_A_SUM = 512
 
 
+@dataclass(frozen=True)
+class Way:
+    """How convolutions are computed: in blocks of at most `most` times `unit` outputs."""
+
+    write: type[Convolution] | type[Dots]
+    parameters: tuple[str, ...]
+    space: Callable[[Shape, Cpu], int]
+    unit: int
+    most: int
+
+    def blocks_of(self, length: int, dilation: int, rows: int, threads: int) -> tuple[int, int]:
+        """How large a block is, and how many there are: as many for each thread, as far as it goes."""
+        whole = ceil(length / dilation / self.unit)
+        a_share = threads // gcd(dilation, threads)
+        blocks = min(ceil(whole / self.most / a_share) * a_share, whole)
+        size = ceil(whole / blocks / rows) * rows
+        return size, dilation * ceil(whole / size)
+
+
+TOOM = Way(Convolution, convolution.PARAMETERS, convolution.space, convolution.OUTPUTS, convolution.TILES)
+DOTS = Way(Dots, dots.PARAMETERS, dots.space, 1, dots.OUTPUTS)
+
+
 class Kit:
     """The functions for some shapes on this CPU, and the threads that call them."""
 
-    def __init__(self, shapes: frozenset[Shape]) -> None:
-        self.cpu = cpu()
+    def __init__(self, way: Way, shapes: frozenset[Shape]) -> None:
+        self.cpu, self.way = cpu(), way
         self.crew = Crew()
         module = ir.Module()
         for shape in shapes:
             for adds in (False, True):
-                Convolution(module, _name(shape, adds=adds), shape, self.cpu, adds=adds).write()
+                way.write(module, _name(shape, adds=adds), shape, self.cpu, adds=adds).write()
         for shape in {shape.channels: shape for shape in shapes}.values():
             statistics.write_sums(module, f"sums_{shape.channels}", shape.channels, shape.lanes(self.cpu))
         self._made = Made(module)
         self._convolutions = {
-            (shape, adds): self._made.function(_name(shape, adds=adds), convolution.PARAMETERS)
+            (shape, adds): self._made.function(_name(shape, adds=adds), way.parameters)
             for shape in shapes
             for adds in (False, True)
         }
@@ -45,29 +71,20 @@ class Kit:
         self, layer: Layer, x: Tensor, gain: Tensor, shift: Tensor, out: Tensor, more: Tensor | None
     ) -> None:
         """[time, channels] to the same; `gain` and `shift` [channels] are the style's."""
-        shape = layer.shape
         mean, variance = self.statistics(x)
         scale = gain * torch.rsqrt(variance + EPS)
-        function = self._convolutions[shape, more is not None]
-        length, dilation = len(x), layer.dilation
-        tiles, blocks = blocks_of(length, dilation, self.cpu.rows, torch.get_num_threads())
-        given = (
-            x,
-            out,
-            x if more is None else more,
-            layer.weights,
-            layer.bias,
-            mean,
-            scale,
-            shift,
-            layer.alpha,
-            layer.inverse,
-        )
-        pointers = [tensor.data_ptr() for tensor in given]
+        function = self._convolutions[layer.shape, more is not None]
+        size, blocks = self.way.blocks_of(len(x), layer.dilation, self.cpu.rows, torch.get_num_threads())
+        tensors = {"x": x, "y": out, "more": x if more is None else more, "centre": mean, "scale": scale}
+        tensors["shift"] = shift
+        given = {f"{name}_at": tensor.data_ptr() for name, tensor in tensors.items()} | layer.pointers
+        given |= {"length": len(x), "dilation": layer.dilation, "size": size}
+        room = self.way.space(layer.shape, self.cpu)
 
         def work(first: int, last: int) -> None:
-            space = torch.empty(shape.space)
-            function(*pointers, space.data_ptr(), length, dilation, tiles, first, last)
+            space = torch.empty(room)
+            here = {"space_at": space.data_ptr(), "first": first, "last": last}
+            function(*(here[name] if name in here else given[name] for name in self.way.parameters))
 
         self.crew.share(work, blocks)
 
@@ -84,20 +101,11 @@ class Kit:
         return (x[0] + total).float(), (squares - total.square()).clamp_(min=0).float()
 
 
-def blocks_of(length: int, dilation: int, rows: int, threads: int) -> tuple[int, int]:
-    """How many tiles a block has, and how many blocks there are: as many for each thread, as far as it goes."""
-    tiles = ceil(length / dilation / convolution.OUTPUTS)
-    a_share = threads // gcd(dilation, threads)
-    blocks = min(ceil(tiles / convolution.TILES / a_share) * a_share, tiles)
-    size = ceil(tiles / blocks / rows) * rows
-    return size, dilation * ceil(tiles / size)
-
-
 def _name(shape: Shape, *, adds: bool) -> str:
     return f"convolution_{shape.channels}_{shape.kernel}{'_added' if adds else ''}"
 
 
 @cache
-def kit_for(shapes: frozenset[Shape]) -> Kit:
+def kit_for(way: Way, shapes: frozenset[Shape]) -> Kit:
     """Compiling takes a second, and what comes out is the same for every model of these shapes."""
-    return Kit(shapes)
+    return Kit(way, shapes)

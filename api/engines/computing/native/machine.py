@@ -19,13 +19,14 @@ class Cpu:
     lanes: int
     rows: int
     columns: int
+    dots: bool = False  # multiplies bytes, four to a sum
 
 
 def cpu() -> Cpu:
     """Sums take `rows` x `columns` registers, beside which a row of factors and one more must fit."""
     features = llvm.get_host_cpu_features()
     if features.get("avx512f"):
-        return Cpu(lanes=16, rows=6, columns=4)
+        return Cpu(lanes=16, rows=6, columns=4, dots=bool(features.get("avx512vnni")))
     if features.get("avx2") and features.get("fma"):
         return Cpu(lanes=8, rows=6, columns=2)
     return Cpu(lanes=4, rows=4, columns=4 if features.get("neon") else 2)
@@ -93,16 +94,16 @@ class Code:
 
     def fma(self, a: Any, b: Any, c: Any) -> Any:
         """a x b + c, in one step where the CPU has one."""
-        return self._call("llvm.fmuladd", a, b, c)
+        return self.call(f"llvm.fmuladd.v{self.lanes}f32", self.vector, a, b, c)
 
     def rounded(self, a: Any) -> Any:
-        return self._call("llvm.rint", a)
+        return self.call(f"llvm.rint.v{self.lanes}f32", self.vector, a)
 
-    def _call(self, name: str, *values: Any) -> Any:
-        full = f"{name}.v{self.lanes}f32"
-        known = self.module.globals.get(full)
+    def call(self, name: str, result: Any, *values: Any) -> Any:
+        """One of LLVM's own functions."""
+        known = self.module.globals.get(name)
         if known is None:
-            known = ir.Function(self.module, ir.FunctionType(self.vector, [self.vector] * len(values)), full)
+            known = ir.Function(self.module, ir.FunctionType(result, [value.type for value in values]), name)
         return self.build.call(known, values)
 
 

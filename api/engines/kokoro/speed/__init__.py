@@ -2,7 +2,7 @@
 
 quicken      what is tried on which device
 selfcheck    what is said to try it
-snake        a CPU: the residual blocks as machine code (`engines/computing/native`)
+snake        a CPU: the residual blocks as machine code (`engines/computing/native`), in fp32 or in int8
 cuda/        an NVIDIA GPU: a fused norm, fewer bits, recorded steps
 """
 

@@ -9,8 +9,8 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from api.engines.computing.native.convolution import Shape
-from api.engines.computing.native.kit import Kit, blocks_of, kit_for
-from api.engines.computing.native.layer import Layer, layer
+from api.engines.computing.native.kit import TOOM, Kit, kit_for
+from api.engines.computing.native.layer import Layer, toom_layer
 from api.engines.computing.native.machine import Cpu
 from api.engines.computing.native.toom import toom
 from api.engines.kokoro.model.blocks import SnakeBlock
@@ -27,7 +27,7 @@ LENGTHS = (1, 2, 3, 4, 5, 23, 24, 25, 191, 192, 193, 1000)
 
 @pytest.fixture(scope="module")
 def kit() -> Kit:
-    return kit_for(frozenset(Shape(channels, kernel) for channels in (16, 8) for kernel in KERNELS))
+    return kit_for(TOOM, frozenset(Shape(channels, kernel) for channels in (16, 8) for kernel in KERNELS))
 
 
 @pytest.fixture(scope="module")
@@ -70,17 +70,17 @@ def _compare(kit: Kit, channels: int, kernel: int, dilation: int, length: int, d
     gain, shift, alpha = (torch.rand(channels, generator=dice) + 0.3 for _ in range(3))
     x = torch.randn(length, channels, generator=dice) * 3 + 7
     more = torch.randn(length, channels, generator=dice)
-    made = layer(conv, alpha, kit.cpu)
+    made = toom_layer(conv, alpha, kit.cpu)
     plain, added = torch.full_like(x, torch.nan), torch.full_like(x, torch.nan)
     with torch.inference_mode():
         kit.convolve(made, x, gain, shift, plain, None)
         kit.convolve(made, x, gain, shift, added, more)
-        wanted = _by_torch(conv, x, gain, shift, alpha)
+        wanted = by_torch(conv, x, gain, shift, alpha)
     assert (plain - wanted).abs().max() < 2e-5 * wanted.abs().max()
     assert torch.equal(added, plain + more)
 
 
-def _by_torch(conv: torch.nn.Conv1d, x: Tensor, gain: Tensor, shift: Tensor, alpha: Tensor) -> Tensor:
+def by_torch(conv: torch.nn.Conv1d, x: Tensor, gain: Tensor, shift: Tensor, alpha: Tensor) -> Tensor:
     wide = x.double()
     variance, mean = torch.var_mean(wide, 0, correction=0)
     y = (wide - mean) * torch.rsqrt(variance + 1e-5) * gain + shift
@@ -96,7 +96,7 @@ def _by_torch(conv: torch.nn.Conv1d, x: Tensor, gain: Tensor, shift: Tensor, alp
 @pytest.mark.parametrize("length", [1, 7, 191, 4000])
 @pytest.mark.parametrize("dilation", [1, 3, 5])
 def test_every_tile_is_in_one_block(length: int, dilation: int, threads: int) -> None:
-    tiles, blocks = blocks_of(length, dilation, rows=6, threads=threads)
+    tiles, blocks = TOOM.blocks_of(length, dilation, rows=6, threads=threads)
     assert tiles % 6 == 0
     assert tiles <= 48
     assert blocks % dilation == 0
@@ -129,11 +129,11 @@ def test_another_sound_is_noticed_and_machine_code_left_off(
     model = deepcopy(narrow_pair(tmp_path).ours)
 
     def wrong(conv: torch.nn.Conv1d, alpha: Tensor, cpu: Cpu) -> Layer:
-        made = layer(conv, alpha, cpu)
-        made.weights.mul_(1.5)
+        made = toom_layer(conv, alpha, cpu)
+        made.tensors["weights"].mul_(1.5)
         return made
 
-    monkeypatch.setattr("api.engines.kokoro.speed.snake.layer", wrong)
+    monkeypatch.setattr("api.engines.kokoro.speed.snake.toom_layer", wrong)
     quicken(model, trial_lines(model.config, torch.zeros(256)))
     assert all(block.faster is None for block in model.modules() if isinstance(block, SnakeBlock))
     assert "left off" in caplog.text

@@ -19,7 +19,7 @@ FUSED_LIMIT_DB = 0.5
 PRECISION_LIMIT_DB = 1.5
 
 
-def quicken_gpu(model: Kokoro, lines: Sequence[Line]) -> None:
+def quicken_gpu(model: Kokoro, lines: Sequence[Line], *, fewer_bits: bool = True) -> None:
     """In this order: what is recorded at last has all the rest in it."""
     compute_exactly()
     check = self_check(model, lines)
@@ -27,7 +27,8 @@ def quicken_gpu(model: Kokoro, lines: Sequence[Line]) -> None:
         from api.engines.kokoro.speed.cuda.norm import fused
 
         fuse(model, check, fused)
-    lower(model, check)
+    if fewer_bits:
+        lower(model, check)
     record(model)
 
 
