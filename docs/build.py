@@ -12,7 +12,6 @@ from typing import Any
 
 from api import errors, settings
 from api.audio import FORMATS
-from api.engines.base import Card
 from api.engines.registry import ENGINES, engine_class
 from api.errors import ChorusError, DownloadFailed, StartRefused
 from api.metrics import METRICS
@@ -20,8 +19,6 @@ from api.settings import Settings
 from api.text import RULES
 
 HERE = Path(__file__).parent
-# Engines whose cards depend on what was downloaded; the documents tell of them in their own words.
-NEEDS_FILES = ("kokoro",)
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -79,13 +76,15 @@ def rules_list() -> str:
 
 
 def engines_table() -> str:
-    cards = [asyncio.run(_card(name)) for name in sorted(ENGINES) if name not in NEEDS_FILES]
+    cards = [asyncio.run(engine_class(name).described(Settings(engine=name))) for name in sorted(ENGINES)]
     rows = (
         (f"`{card.name}`", f"{card.sample_rate_hz}", str(len(card.languages)), str(len(card.voices)),
          ", ".join(sorted(card.capabilities)), str(card.limits.slots))
         for card in cards
     )  # fmt: skip
-    return _table(("engine", "native rate, Hz", "languages", "own voices", "can", "slots a worker"), rows)
+    return _table(
+        ("engine", "native rate, Hz", "languages", "own voices", "can", "slots a CPU worker"), rows
+    )
 
 
 PARTS: dict[str, Callable[[], str]] = {
@@ -97,13 +96,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "metrics": metrics_table,
     "engines": engines_table,
 }
-
-
-async def _card(name: str) -> Card:
-    engine = engine_class(name)(Settings(engine=name))
-    await engine.start()
-    await engine.stop()
-    return engine.card
 
 
 def _family(kind: type[Any]) -> Iterator[type[Any]]:

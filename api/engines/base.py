@@ -107,6 +107,14 @@ class Engine(ABC):
         """What a worker takes; by default a core to speak and one to encode and answer."""
         return Needs()
 
+    @classmethod
+    async def described(cls, settings: Settings) -> Card:
+        """Its card for who reads about it. An engine that needs files tells it without: as they are published."""
+        engine = cls(settings)
+        await engine.start()
+        await engine.stop()
+        return engine.card
+
     @abstractmethod
     async def start(self) -> None:
         """Load. Afterwards `card` is set. Raises EngineUnavailable."""

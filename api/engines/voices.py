@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from api.errors import InvalidRequest
+from api.types import Voice
 
 # Kokoro's published voices, by language letter and gender letter.
 _KOKORO_NAMES: Mapping[str, str] = {
@@ -89,6 +90,12 @@ def _relatives(wanted: str, languages: tuple[str, ...]) -> tuple[str, ...]:
     home = next((lang for lang in KOKORO_LANGUAGES.values() if lang.split("-")[0] == base), base)
     siblings = (lang for lang in languages if lang.split("-")[0] == base)
     return (home, base, _SAME.get(base, base), *siblings)
+
+
+def voice_named(name: str) -> Voice:
+    """What the name of one of Kokoro's voices says of it: `bf_emma`."""
+    called = name.partition("_")[2].replace("_", " ").title() or name
+    return Voice(name, called, KOKORO_LANGUAGES.get(name[0], "en-us"), GENDERS.get(name[1:2]))
 
 
 def role_of(kokoro_name: str) -> tuple[str, str, int]:

@@ -5,6 +5,7 @@ import itertools
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,6 +29,14 @@ NEEDS: dict[Capability, dict[str, object]] = {
     Capability.PHONEMES: {"phonemes": True, "text": "həlˈO"},
     Capability.FRESH_SPEAKER: {"fresh_speaker": True},
 }
+
+
+@pytest.mark.parametrize("name", sorted(ENGINES))
+async def test_what_is_told_of_an_engine_needs_no_files(name: str, tmp_path: Path) -> None:
+    card = await engine_class(name).described(Settings(engine=name, models_dir=tmp_path))
+    assert card.name == name
+    assert card.voices
+    assert {voice.language for voice in card.voices.values()} <= {*card.languages}
 
 
 @pytest.fixture(params=sorted(ENGINES))
@@ -112,6 +121,11 @@ class TestSound:
 
 
 class TestVoices:
+    async def test_it_is_what_is_told_of_it(self, engine: Engine) -> None:
+        told = await type(engine).described(Settings(engine=engine.name))
+        assert replace(told, voices={}, shortcomings=()) == replace(engine.card, voices={}, shortcomings=())
+        assert {*engine.card.voices} <= {*told.voices}
+
     async def test_every_known_name_has_a_voice(self, engine: Engine) -> None:
         names = [*OPENAI, *KOKORO, *engine.card.voices]
         voices = [engine.voice(speech(voice=name)) for name in names]

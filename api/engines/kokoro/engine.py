@@ -3,7 +3,7 @@
 import asyncio
 import importlib.util
 from collections import deque
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from api.engines.base import Card, Engine, Needs, Utterance
 from api.engines.batcher import Step
 from api.engines.kokoro.marks import marks_of
 from api.engines.kokoro.model.config import SAMPLE_RATE_HZ
-from api.engines.voices import KOKORO_LANGUAGES, OPENAI
+from api.engines.voices import KOKORO, KOKORO_LANGUAGES, OPENAI, voice_named
 from api.errors import EngineUnavailable
 from api.settings import Settings
 from api.types import Capability, Limits, Mark, Plan, Run, Samples, Speech, Voice
@@ -56,6 +56,11 @@ class KokoroEngine(Engine):
             return Needs(cores=2, memory_mib=3000, gpu_mib=6000, batches=True)
         return Needs(cores=settings.kokoro.threads or 2, memory_mib=1500)
 
+    @classmethod
+    async def described(cls, settings: Settings) -> Card:
+        """On a CPU, with the voices of the hub."""
+        return _card(limits(settings, on_gpu=False), {name: voice_named(name) for name in KOKORO})
+
     async def start(self) -> None:
         if lacking := self.missing(self.settings):
             raise EngineUnavailable(lacking)
@@ -66,15 +71,8 @@ class KokoroEngine(Engine):
         except BaseException:
             await self.stop()
             raise
-        self.card = Card(
-            name=self.name,
-            sample_rate_hz=SAMPLE_RATE_HZ,
-            limits=limits(self.settings, on_gpu=studio.on_gpu),
-            capabilities=CAPABILITIES,
-            languages=LANGUAGES,
-            voices=studio.voices,
-            shortcomings=studio.shortcomings,
-        )
+        own = limits(self.settings, on_gpu=studio.on_gpu)
+        self.card = _card(own, studio.voices, studio.shortcomings)
 
     async def stop(self) -> None:
         if self._studio is not None:
@@ -128,6 +126,10 @@ class KokoroEngine(Engine):
     def _on_step(self, step: Step) -> None:
         if step.stage == 1:
             self.on_batch(step.batch)
+
+
+def _card(own: Limits, voices: Mapping[str, Voice], shortcomings: tuple[str, ...] = ()) -> Card:
+    return Card(KokoroEngine.name, SAMPLE_RATE_HZ, own, CAPABILITIES, LANGUAGES, voices, shortcomings)
 
 
 def folder_of(settings: Settings) -> Path:

@@ -6,6 +6,7 @@ A caller's voice is looked up among the names that were found in the folder at s
 import re
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Generic, TypeVar
@@ -16,7 +17,7 @@ from torch import Tensor
 from api.engines.kokoro.checkpoint import read_pack
 from api.engines.kokoro.model.config import Config
 from api.engines.kokoro.voices.mixes import Mix, is_mix, parse_mix
-from api.engines.voices import GENDERS, KOKORO_LANGUAGES
+from api.engines.voices import voice_named
 from api.errors import EngineFailed, EngineUnavailable, UnknownVoice
 from api.types import Voice
 
@@ -78,13 +79,10 @@ class Packs:
 
         Raises InvalidRequest and UnknownVoice of a mix that cannot be.
         """
-        leading = voice_id
         if is_mix(voice_id):
             leading = self._mix(voice_id).shares[0][0]
-        elif voice_id not in self._known:
-            return None
-        name = voice_id if is_mix(voice_id) else leading.partition("_")[2].replace("_", " ").title() or leading
-        return Voice(voice_id, name, KOKORO_LANGUAGES.get(leading[0], "en-us"), GENDERS.get(leading[1:2]))
+            return replace(voice_named(leading), id=voice_id, name=voice_id)
+        return voice_named(voice_id) if voice_id in self._known else None
 
     def _pack(self, voice_id: str) -> Tensor:
         if voice_id in self._known:
