@@ -82,9 +82,7 @@ def engines_table() -> str:
          ", ".join(sorted(card.capabilities)), str(card.limits.slots))
         for card in cards
     )  # fmt: skip
-    return _table(
-        ("engine", "native rate, Hz", "languages", "own voices", "can", "slots a CPU worker"), rows
-    )
+    return _table(("engine", "native rate, Hz", "languages", "own voices", "can", "slots a CPU worker"), rows)
 
 
 PARTS: dict[str, Callable[[], str]] = {
