@@ -1,7 +1,6 @@
 """Each stage against the reference on the same random weights, every row of a batch against that row alone."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 import torch
@@ -13,6 +12,7 @@ from api.engines.kokoro.model.sound_half import align
 from api.engines.kokoro.model.spans import Spans
 from api.engines.kokoro.model.text_half import Reading
 from api.engines.kokoro.speed import spectral_distance_db
+from api.engines.kokoro.speed.cuda.graphs import TOKENS
 from tests.engines.kokoro import oracle as reference
 from tests.engines.kokoro.oracle import Stages
 from tests.engines.kokoro.stage import Pair, full_pair, lines, narrow_pair
@@ -87,13 +87,28 @@ def test_end_to_end_the_sound_is_the_reference_s(pair: Pair) -> None:
         assert spectral_distance_db(ours, theirs) < 0.25 * spectral_distance_db(other_noise, theirs)
 
 
-def test_the_full_model(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def full(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     if not request.config.getoption("--long"):
         pytest.skip("in the long form")
-    pair = full_pair(tmp_path)
-    said = lines([14, 40, 1], (1.0, 1.3))
-    _compare_text(pair, said)
-    compare_sound(pair, said)
+    torch.set_num_threads(1)
+    return full_pair(tmp_path_factory.mktemp("full"))
+
+
+@batches
+def test_the_full_model_reads_as_the_reference_does(full: Pair, phonemes: list[int]) -> None:
+    _compare_text(full, lines(phonemes, SPEEDS))
+
+
+@pytest.mark.parametrize("tokens", TOKENS)
+def test_at_the_edges_of_a_bucket_the_full_model_reads_as_the_reference_does(full: Pair, tokens: int) -> None:
+    _compare_text(full, lines([tokens - 3, tokens - 2, min(tokens - 1, 510)], (1.0, 1.7)))
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("phonemes", [[14, 40, 1], [510, 1], MIXED["thirty-two lines"]], ids=len)
+def test_the_full_model_sounds_as_the_reference_does(full: Pair, phonemes: list[int]) -> None:
+    compare_sound(full, lines(phonemes, (1.7, 4.0, 1.0)))
 
 
 def _compare_text(pair: Pair, said: list[Line]) -> None:

@@ -114,7 +114,6 @@ class Given:
 
 
 @torch.inference_mode()
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("edge", FRAMES)
 def test_at_every_edge_of_a_bucket_a_reading_sounds_the_same(
     pair: Pair, rehearsed: Replayed, edge: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
@@ -154,8 +153,12 @@ def _compare_sound(pair: Pair, rehearsed: Replayed, readings: list[Reading]) -> 
 
 
 @torch.inference_mode()
-@pytest.mark.parametrize("edge", [16, 32, 96, 512])
-def test_at_the_edges_of_a_bucket_a_line_is_read_the_same(pair: Pair, rehearsed: Replayed, edge: int) -> None:
+@pytest.mark.parametrize("edge", TOKENS)
+def test_at_the_edges_of_a_bucket_a_line_is_read_the_same(
+    pair: Pair, rehearsed: Replayed, edge: int, request: pytest.FixtureRequest
+) -> None:
+    if edge not in (16, 32, 96, 512) and not request.config.getoption("--long"):
+        pytest.skip("in the long form")
     for tokens in ([edge - 1, 4], [edge, edge], [min(edge + 1, 512), 3, 9]):
         said = lines([count - 2 for count in tokens], (1.0, 1.5))
         spans = Spans(tokens, torch.device("cpu"))
