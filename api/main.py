@@ -10,6 +10,7 @@ from fastapi import FastAPI
 
 from api import __version__, logs, metrics, pulse, settings, tasks
 from api.admission import Callers
+from api.engines.base import Engine
 from api.engines.registry import choose
 from api.gpus import Gpus
 from api.logs import LOGGER
@@ -44,6 +45,7 @@ def create_app(
         await engine.start()
         rooms = Rooms.around(engine)
         sweeping = asyncio.create_task(rooms.shelf.keep_swept())
+        rehearsing: list[asyncio.Task[None]] = []
         try:
             tell("speaking its first sentence")
             rate = await warm_up(rooms)
@@ -56,10 +58,12 @@ def create_app(
             counting.set(metrics.READY, 1)
             counting.set(metrics.BOOT, pulse.age_s())
             LOGGER.info("worker is ready: %s makes %.0f s of sound a second", engine.card.name, rate)
+            rehearsing.append(asyncio.create_task(_rehearse(engine)))
             for shortcoming in engine.card.shortcomings:
                 LOGGER.warning("%s could do better: %s", engine.card.name, shortcoming)
             yield
         finally:
+            await tasks.end(*rehearsing)
             await rooms.close()
             await tasks.end(beating, sweeping)
             if traces:
@@ -70,3 +74,12 @@ def create_app(
     app.state.meters, app.state.gpus = counting, Gpus()
     mount(app, chosen, counting, traces)
     return app
+
+
+async def _rehearse(engine: Engine) -> None:
+    try:
+        await engine.rehearse()
+    except Exception:  # noqa: BLE001 - a task's edge: whoever asks for what could not be prepared is told why
+        LOGGER.exception("%s could not be prepared for everything", engine.card.name)
+    else:
+        gc.freeze()

@@ -119,6 +119,9 @@ class Engine(ABC):
     async def start(self) -> None:
         """Load. Afterwards `card` is set. Raises EngineUnavailable."""
 
+    async def rehearse(self) -> None:  # noqa: B027 - most engines have nothing to rehearse
+        """What can wait until the worker serves, and not until it is asked for. Called once, when it serves."""
+
     @abstractmethod
     async def stop(self) -> None:
         """Free everything, child processes included."""

@@ -1,5 +1,6 @@
 """Choosing an engine, and adding one."""
 
+import asyncio
 from pathlib import Path
 
 import httpx
@@ -59,6 +60,29 @@ class TestAdding:
         assert "toy" in {voice["id"] for voice in voices}
         assert answer.content == b"\xe8\x03" * 8 * len("Hello toy.")
         assert refused.json()["error"]["code"] == "unsupported_parameter"
+
+    async def test_what_is_rehearsed_beside_serving_may_fail_and_ends_with_the_server(
+        self, with_toy: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        told: list[str] = []
+
+        async def fails(engine: Engine) -> None:
+            raise ValueError("no such thing")
+
+        async def never_ends(engine: Engine) -> None:
+            try:
+                await asyncio.sleep(60)
+            finally:
+                told.append("ended")
+
+        for rehearse in (fails, never_ends):
+            monkeypatch.setattr("tests.engines.toy.ToyEngine.rehearse", rehearse)
+            app = create_app(Settings(engine="toy"))
+            async with app.router.lifespan_context(app):
+                await asyncio.sleep(0.01)
+                assert app.state.rooms.engine.name == "toy"
+        assert "toy could not be prepared for everything" in capsys.readouterr().err
+        assert told == ["ended"]
 
 
 def lack_everything(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,6 +74,10 @@ class KokoroEngine(Engine):
         own = limits(self.settings, on_gpu=studio.on_gpu)
         self.card = _card(own, studio.voices, studio.shortcomings)
 
+    async def rehearse(self) -> None:
+        """Load its voices' languages: the first text in one would wait for that, by about a second."""
+        await self._open_studio.load_languages()
+
     async def stop(self) -> None:
         if self._studio is not None:
             await self._studio.close()

@@ -92,6 +92,11 @@ class Studio:
         known = ((name, self.packs.voice(name)) for name in self.packs.names)
         return {name: voice for name, voice in known if voice is not None}
 
+    async def load_languages(self) -> None:
+        """Those that the voices here speak, one after the other."""
+        for language in sorted({voice.language for voice in self.voices.values()}):
+            await self._beside_the_loop(partial(self.pronouncer.load, language))
+
     async def phonemize(self, text: str, language: str) -> str:
         return await self._beside_the_loop(partial(self.pronouncer.phonemes, text, language))
 

@@ -1,6 +1,7 @@
 """Kokoro as an engine: what it needs, how it repeats itself, and what fails when something does."""
 
 import asyncio
+import importlib
 import importlib.util
 import itertools
 import logging
@@ -16,13 +17,16 @@ import torch
 from torch import Tensor
 
 from api.engines.base import Utterance
+from api.engines.computing.selfcheck import SelfCheck
 from api.engines.kokoro import KokoroEngine
 from api.engines.kokoro.engine import pieces
-from api.engines.kokoro.model.kokoro import Kokoro
+from api.engines.kokoro.model.blocks import SnakeBlock
+from api.engines.kokoro.model.kokoro import Kokoro, Line
 from api.engines.kokoro.model.text_half import Reading
-from api.engines.kokoro.speed import spectral_distance_db
+from api.engines.kokoro.pronouncing import pronouncer
+from api.engines.kokoro.speed import quicken, self_check, spectral_distance_db
 from api.engines.kokoro.studio import AHEAD_IN_BATCHES
-from api.errors import EngineFailed, EngineRestarting, EngineUnavailable
+from api.errors import EngineFailed, EngineRestarting, EngineUnavailable, UnsupportedParameter
 from api.settings import Kokoro as KokoroSettings
 from api.settings import Server, Settings
 from api.types import Mark, Run, Span
@@ -103,6 +107,48 @@ class TestRepeating:
         slow, normal, fast = (len(planned(engine, speech(text=LONG, speed=s)).segments) for s in (0.5, 1.0, 4.0))
         assert slow > 1.5 * normal
         assert fast == normal
+
+
+class TestStarting:
+    async def test_what_is_faster_is_held_against_the_model_as_it_was_loaded_and_nothing_else(
+        self, kokoro_models: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        faster: list[bool] = []
+
+        def checked(model: Kokoro, lines: Sequence[Line]) -> SelfCheck:
+            blocks = [block for block in model.modules() if isinstance(block, SnakeBlock)]
+            faster.append(any(block.faster for block in blocks))
+            return self_check(model, lines)
+
+        monkeypatch.setattr(importlib.import_module(quicken.__module__), "self_check", checked)
+        engine = KokoroEngine(Settings(models_dir=kokoro_models))
+        await engine.start()
+        await engine.stop()
+        assert faster == [False]
+
+
+class TestRehearsal:
+    async def test_the_languages_of_its_voices_are_loaded_before_they_are_asked_for(
+        self, kokoro_models: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        engine = KokoroEngine(Settings(models_dir=kokoro_models))
+        await engine.start()
+        await engine.rehearse()
+        monkeypatch.setattr(pronouncer, "_tongue", None)
+        for voice in engine.card.voices.values():
+            assert await engine.phonemize("No.", voice.language)
+        with pytest.raises(TypeError):
+            await engine.phonemize("No.", "it")
+        await engine.stop()
+
+    async def test_a_language_whose_packages_are_missing_is_left_out(
+        self, engine: KokoroEngine, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(pronouncer, "_PACKAGES", {"fr-fr": ("no_such_package",)})
+        monkeypatch.setattr(pronouncer, "_NAMES", {"fr-fr": "French"})
+        await engine.rehearse()
+        with pytest.raises(UnsupportedParameter, match="French"):
+            await engine.phonemize("Non.", "fr-fr")
 
 
 class TestTurns:

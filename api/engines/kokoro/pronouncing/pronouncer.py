@@ -56,8 +56,10 @@ class Pronouncer:
         return size(text)
 
     def load(self, language: str) -> None:
-        """Get ready to pronounce a language; the first text in it would wait for this otherwise, 1 to 5 s."""
-        self._sounds("", (), language)
+        """Get ready to pronounce a language whose packages are installed."""
+        if missing(language) is None:
+            # A letter, so that what starts with the first text has been started.
+            self._sounds("a", (), language)
 
     def require(self, language: str) -> None:
         """Raises UnsupportedParameter where a package for the language is not installed."""
