@@ -166,12 +166,14 @@ class Limits:
     """What an engine can take, in the unit of its own `measure(text)`.
 
     `by_sound` says that it is the sound of a segment that is dear, not its text: slow speech has shorter ones.
+    `digits` are the languages in which it reads digits better than the names of numbers.
     """
 
     segment_size: int
     first_segment_size: int
     slots: int
     by_sound: bool = False
+    digits: frozenset[str] = frozenset()
 
     def at(self, speed: float) -> "Limits":
         """What segments are cut by that are spoken at this speed; never so short that nothing is left to say."""

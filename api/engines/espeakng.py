@@ -10,6 +10,8 @@ from pathlib import Path
 
 # Below U+0020 lie espeak's embedded commands, and UTF-8 cannot say a surrogate.
 _UNSPEAKABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f\ud800-\udfff]")
+# It says 55 as a speaker does, and the letters of पचपन with a vowel too many.
+READS_DIGITS = frozenset({"hi"})
 # A hundred letters with dots and no space between overrun a buffer inside espeak.
 _ABBREVIATION = re.compile(r"(?:[^\W\d_]\.){20}")
 

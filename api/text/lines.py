@@ -30,13 +30,18 @@ def _line_end(text: str, start: int, end: int, white: str) -> tuple[Edit, ...]:
     last = text[max(0, start - 8) : start].rstrip(_CLOSERS)[-1:]
     if white.count("\n") == 1 and last not in _STOPS and (full or following.islower()):
         return ((start, end, " "),)
-    if last.isalnum() and following:
+    if following and (last.isalnum() or "\u0900" <= last <= "\u0d7f"):
         return ((start, start, _full_stop(last)), (start, end, "\n"))
     return ((start, end, "\n"),)
 
 
 def _full_stop(after: str) -> str:
-    """The full stop of the script, or none where its use would be a guess."""
-    if after < "\u0590":
+    """The full stop of the script, or none where its use would be a guess.
+
+    In India the north ends sentences with a danda; Gujarati and the south write a full stop.
+    """
+    if after < "\u0590" or "\u0b80" <= after <= "\u0d7f" or "\u0a80" <= after <= "\u0aff":
         return "."
+    if "\u0900" <= after <= "\u0b7f":
+        return "।"
     return "。" if "\u3040" <= after <= "\u9fff" else ""

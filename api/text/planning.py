@@ -103,7 +103,7 @@ class _Reading:
         text = self.pauses.take(clean(text)).keeping([wish.source for wish in wishes])
         text = _read(text, LAYOUT, off)
         text = mark(unwrap(text), language)
-        text = _read(text, rules_for(language), off)
+        text = _read(text, rules_for(language, self.fit[0].digits), off)
         return self._segments(text.sub(_IDLE_SPACES, ""), wishes, speed, opening=opening)
 
     def _segments(

@@ -26,6 +26,17 @@ _TITLE = re.compile(
 _COUNTED = re.compile(r"(?:^|[\s(\"'])(?:[Aa]pprox|[Vv]ol|[Ff]igs?|[Pp]p?|[Cc]h|[Ss]ec|[Nn]os?|[Ee]q)\. \Z")
 _ITEM = re.compile(r"(?:^|[\n\x1e])[0-9]{1,3}\. \Z")
 _INITIALS = re.compile(r"(?:[A-Z]\.){2,8} \Z")
+# In Indic languages it takes every one of theirs.
+_INDIC_TITLE = re.compile(
+    r"(?:^|[\s(\"'])(?:डॉ|डा|श्री|श्रीमती|सुश्री|प्रो|पं|मो|स्व|कु|सौ|इंजी|एड|ले|कै|मे|प्रा|लि|कं|चौ|ठा|"
+    r"(?:उ|म|हि|आं)\.प्र|प\.बं|(?:कि|मि|से)\.?मी|(?:कि|मि)\.?ग्रा|मि\.?ली|मी|ग्रा|ई|ई\.पू|वि\.सं"
+    r"|ডা|ডঃ|ড|শ্রী|মো|মোঃ|திரு|டாக்டர்|డా|శ్రీ|ડૉ|ડો|શ્રી|ಡಾ|ಶ್ರೀ|ഡോ|ശ്രീ|ਡਾ|ਸ਼੍ਰੀ|ଡା|ଶ୍ରୀ)\. \Z"
+)
+_INDIC_COUNTED = re.compile(r"(?:^|[\s(\"'])(?:रु|रू|सं|नं|क्र|पृ|अ|ता|धा|वा|फ़ो|फो)\. \Z")
+_INDIC_LETTER = "बी|सी|डी|एफ|एफ़|एच|जे|के|एल|एम|एन|ओ|क्यू|आर|एस|टी|यू|वी|डब्ल्यू|एक्स|वाई"
+_INDIC_INITIAL = re.compile(
+    rf"(?:^|[\s(\"'])(?:(?:{_INDIC_LETTER}|ए|ई|जी|आई|पी)\.[ ]?)*(?:{_INDIC_LETTER}|(?<=\. )(?:ए|ई|जी|आई|पी))\. \Z"
+)
 _STARTER = re.compile(
     r"(?:The|This|That|These|Those|There|Then|It|He|She|We|They|You|I|In|On|At|And|But|So|If|When|While|What|Who|Why"
     r"|How|His|Her|My|Our|Their|Its|As|For|After|Before|Now|No|Yes|Let|Both|One|Some|Many|Most|All)\b"
@@ -81,9 +92,18 @@ def _goes_on(text: str, at: int, language: str) -> bool:
     if _INSIDE_A_WORD.search(before):
         return True
     if language != "en":
-        return False
+        return _indic_goes_on(before, text[at])
     if _INITIALS.search(before):
         return _STARTER.match(text, at) is None
     if _COUNTED.search(before):
         return text[at].isdigit()
     return _ITEM.search(before) is not None or (_TITLE.search(before) is not None and text[at].isalnum())
+
+
+def _indic_goes_on(before: str, following: str) -> bool:
+    """Whether what looks like a full stop is that of an abbreviation. Where it is not, a danda ends sentences."""
+    if before[-2:-1] != "." or before[-3:-2] < "\u0900":
+        return False
+    if _INDIC_COUNTED.search(before):
+        return following.isdigit()
+    return _INDIC_TITLE.search(before) is not None or _INDIC_INITIAL.search(before) is not None

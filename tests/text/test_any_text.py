@@ -18,7 +18,8 @@ PIECES = st.sampled_from(
         "10:30", "Jan 5", "2024-01-15", "Dr. ", "U.S.", "e.g. ", "No. 5", "555-1234", "a@b.com", "http://x.y/z",
         "[a](b)", "**b**", "\n- ", "\n1. ", "# ", "```", "| a |", "<b>", "&amp;", "[pause:1s]", "[pause:", "😀",
         "1️⃣", "你好。", "été", "e\u0301", "\u200b", "\x1e", "\x1f", "\ud800", "Henry VIII", "C++", "word ",
-        "A. ", "Hello. ",
+        "A. ", "Hello. ", "१२", "₹5", "1,23,456", "बजे", "लाख", "रु.", "डॉ. ", "कि.मी.", "वाँ", "में ",
+        "क्\u200dया", "है| ", "15/08/1947", "9876543210", "ए.बी.",
     ]
 )  # fmt: skip
 TEXTS = st.one_of(st.text(max_size=80), st.lists(PIECES, max_size=40).map("".join))
@@ -68,6 +69,13 @@ def test_everything_heard_belongs_to_a_word(text: str, language: str) -> None:
 def test_no_digit_is_left_for_an_english_voice_to_guess(text: str) -> None:
     plan = plan_or_refusal(text, "en", 10_000, frozenset())
     assert not any(char in "0123456789" for s in (plan.segments if plan else ()) for char in s.text)
+
+
+@settings(max_examples=150, deadline=None)
+@given(TEXTS)
+def test_nor_for_a_hindi_one(text: str) -> None:
+    plan = plan_or_refusal(text, "hi", 10_000, frozenset())
+    assert not any(char in "0123456789०१२३४५६७८९" for s in (plan.segments if plan else ()) for char in s.text)
 
 
 @settings(max_examples=150, deadline=None)

@@ -63,6 +63,8 @@ def test_markup_is_kept_when_its_rule_is_off(rule: str, written: str, said: str)
         ("zh", "标题\n正文", "标题。 正文"),
         ("th", "หัวข้อ\nเนื้อหา", "หัวข้อ เนื้อหา"),
         ("de", "Titel\nText", "Titel. Text"),
+        ("hi", "शीर्षक यहाँ\nपाठ", "शीर्षक यहाँ। पाठ"),
+        ("ta", "தலைப்பு\nஉரை", "தலைப்பு. உரை"),
     ],
 )
 def test_a_heading_is_ended_by_the_full_stop_of_its_script(language: str, written: str, said: str) -> None:

@@ -11,9 +11,10 @@ from api.text.rule import Rule
 from api.text.traced import Traced
 from tests.text.test_any_text import TEXTS
 from tests.text.test_english import HEARD
+from tests.text.test_hindi import CASES as HINDI
 from tests.text.test_markup import CASES
 
-RULES = (*LAYOUT, *rules_for("en-us"), *rules_for("en-gb"))
+RULES = (*LAYOUT, *rules_for("en-us"), *rules_for("en-gb"), *rules_for("hi"))
 PROSE = "The quick brown fox, they say, jumps over the lazy dog. And why not? It can't have been easy - ever!"
 
 
@@ -41,7 +42,7 @@ def test_any_text_reads_as_if_all_patterns_had_been_looked_for(text: str) -> Non
 def test_so_does_each_text_that_some_rule_is_about() -> None:
     for text in (
         *(written for cases in HEARD.values() for written, _ in cases),
-        *(written for written, _ in CASES),
+        *(written for written, _ in (*CASES, *HINDI)),
     ):
         assert_reads_the_same(Traced(text))
 

@@ -26,7 +26,8 @@ HOSTILE = [
     "\u0301", "e\u0327\u0301", "😀", "क्", "你好", "[pause:1", "1st ", "http://", "a.com/", "+1 ", "5'", "½",
     "5%", "Mr. ", "Jan 1", "5pm", "^", "\\", "<>", "a/", '"', "\x1e", "\u3000", "---\n", "| a |\n", "[^",
     "a! ", "U.S. ", "v1.1.1 ", "\t", '5" ', "1 000 ", "€1.000,00 ", "€1.", "1/2 tsp ", "Elm Dr. ", "A'", "a != ",
-    "=", "1st/", "100s of ", "2024/03/05 ", "10:00:00 ",
+    "=", "1st/", "100s of ", "2024/03/05 ", "10:00:00 ", "₹1,23,456 ", "रु. ", "डॉ.", "१", "क ",
+    "5 में ", "a 1 ", "ए.", "| क", "1.5 लाख ", "1वाँ ", "₹5-", "क्\u200d",
 ]  # fmt: skip
 STEPS: dict[str, Callable[[Traced], Traced]] = {
     "clean": clean,
@@ -34,6 +35,7 @@ STEPS: dict[str, Callable[[Traced], Traced]] = {
     "unwrap": unwrap,
     "mark": lambda text: mark(text, "en"),
     **{rule.name: rule.apply for rule in (*LAYOUT, *rules_for("en"))},
+    **{f"{at}: {rule.name} in Hindi": rule.apply for at, rule in enumerate(rules_for("hi"))},
 }
 
 

@@ -12,6 +12,7 @@ from api.engines.espeak.crew import Crew, Turn
 from api.engines.espeak.frames import Order, unpack_sound
 from api.engines.espeak.library import RATE_HZ
 from api.engines.espeak.marks import Ear
+from api.engines.espeakng import READS_DIGITS
 from api.engines.voices import find_language
 from api.errors import EngineUnavailable
 from api.settings import Settings
@@ -19,7 +20,7 @@ from api.types import Capability, Limits, Plan, Run, Voice
 
 # 300 characters are some 20 s of sound and 40 ms of work: short enough to take turns by, long enough for
 # intonation. Eight requests that begin together each hear something within 8 first segments, 0.15 s.
-LIMITS = Limits(segment_size=300, first_segment_size=100, slots=8)
+LIMITS = Limits(segment_size=300, first_segment_size=100, slots=8, digits=READS_DIGITS)
 
 
 class EspeakEngine(Engine):

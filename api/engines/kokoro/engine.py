@@ -13,6 +13,7 @@ import numpy as np
 
 from api.engines.base import Card, Engine, Needs, Utterance
 from api.engines.batcher import Step
+from api.engines.espeakng import READS_DIGITS
 from api.engines.kokoro.marks import marks_of
 from api.engines.kokoro.model.config import SAMPLE_RATE_HZ
 from api.engines.voices import KOKORO, KOKORO_LANGUAGES, OPENAI, voice_named
@@ -146,7 +147,7 @@ def limits(settings: Settings, *, on_gpu: bool) -> Limits:
     On a CPU a phrase holds up all others while it is computed, and few listeners can be kept up with at all.
     """
     size = settings.kokoro.segment_phonemes or (250 if on_gpu else 90)
-    return Limits(size, first_segment_size=min(40, size), slots=256 if on_gpu else 4, by_sound=True)
+    return Limits(size, min(40, size), slots=256 if on_gpu else 4, by_sound=True, digits=READS_DIGITS)
 
 
 def pieces(segment: int, samples: Samples, marks: Sequence[Mark], start_s: float) -> Iterator[Utterance]:

@@ -1,6 +1,6 @@
 """The rules of reading, in the order in which they are applied. Each can be switched off by its name."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from api.text.normalize.abbreviations import ABBREVIATIONS, INITIALS, PLURALS
 from api.text.normalize.addresses import EMAILS, HANDLES, URLS
@@ -8,7 +8,8 @@ from api.text.normalize.amounts import MONEY, PERCENT, SCALES
 from api.text.normalize.dates import DATES, YEARS
 from api.text.normalize.emoji import EMOJI
 from api.text.normalize.fractions import FRACTIONS
-from api.text.normalize.markup import HTML, MARKDOWN
+from api.text.normalize.hindi import HINDI, WITH_DIGITS
+from api.text.normalize.markup import DANDAS, HTML, MARKDOWN
 from api.text.normalize.numbers import NUMBERS, ORDINALS, RANGES, ROMAN, VERSIONS
 from api.text.normalize.phones import PHONES
 from api.text.normalize.symbols import OPERATORS, SYMBOLS
@@ -20,7 +21,7 @@ from api.text.sentences import base_language
 MASTER_SWITCH = "normalize"
 
 # What nobody wants to hear in any language.
-LAYOUT: tuple[Rule, ...] = (HTML, MARKDOWN, EMOJI)
+LAYOUT: tuple[Rule, ...] = (HTML, MARKDOWN, EMOJI, DANDAS)
 
 
 def _english(*, day_first: bool) -> tuple[Rule, ...]:
@@ -55,11 +56,18 @@ def _english(*, day_first: bool) -> tuple[Rule, ...]:
 _AMERICAN, _BRITISH = _english(day_first=False), _english(day_first=True)
 _DAY_FIRST = ("en-gb", "en-au", "en-nz", "en-ie", "en-in", "en-za")
 
-RULES: tuple[str, ...] = tuple(rule.name for rule in (*LAYOUT, *_AMERICAN))
+# By name, each once: a rule that several languages have is switched off in all of them.
+RULES: tuple[str, ...] = tuple(dict.fromkeys(rule.name for rule in (*LAYOUT, *_AMERICAN, *HINDI)))
 
 
-def rules_for(language: str) -> Sequence[Rule]:
-    """The rules on how a language is read; each works within one sentence."""
-    if base_language(language) != "en":
+def rules_for(language: str, digits: Collection[str] = ()) -> Sequence[Rule]:
+    """The rules on how a language is read; each works within one sentence.
+
+    In the languages of `digits` the engine reads these better than names of numbers, and is left whole numbers.
+    """
+    base = base_language(language)
+    if base == "hi":
+        return WITH_DIGITS if base in digits else HINDI
+    if base != "en":
         return ()
     return _BRITISH if language.lower().replace("_", "-").startswith(_DAY_FIRST) else _AMERICAN

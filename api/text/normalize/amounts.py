@@ -7,7 +7,11 @@ from api.text.normalize.numerals import cardinal, quantity
 from api.text.rule import Rule
 from api.text.traced import Edit, signs
 
-NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,40}+(?![0-9])|[0-9]++)(?:\.[0-9]++)?"
+# Thousands are grouped as in 1,234,567, or as in India, 12,34,567.
+NUMBER = (
+    r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,40}+(?![0-9])|[0-9]{1,2}(?:,[0-9]{2}){1,5},[0-9]{3}(?![0-9]|,[0-9])|[0-9]++)"
+    r"(?:\.[0-9]++)?"
+)
 _START = r"(?<![\w.,])"
 _SCALES = {
     "k": "thousand",
@@ -19,7 +23,7 @@ _SCALES = {
     "tn": "trillion",
 }
 _SHORT_SCALE = r"(?:[kKM]|B(?! [A-Z])|bn|mn|tn|[mbT](?=[ .,;:!?)]|$))(?!\w)"
-_LONG_SCALE = r"hundred|thousand|million|billion|trillion"
+_LONG_SCALE = r"hundred|thousand|million|billion|trillion|lakh|crore"
 
 # Sign or code: one, many, a hundredth, hundredths.
 _DOLLAR = ("dollar", "dollars", "cent", "cents")

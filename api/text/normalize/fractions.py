@@ -13,12 +13,12 @@ _SET_PHRASES = {
     "50/50": "fifty fifty",
     "20/20": "twenty twenty",
 }
-_VULGAR = {
+VULGAR = {
     "½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅕": "1/5", "⅖": "2/5", "⅗": "3/5", "⅘": "4/5",
     "⅙": "1/6", "⅚": "5/6", "⅛": "1/8", "⅜": "3/8", "⅝": "5/8", "⅞": "7/8", "⅐": "1/7", "⅑": "1/9", "⅒": "1/10",
 }  # fmt: skip
 
-SIGN = f"[{''.join(_VULGAR)}]"
+SIGN = f"[{''.join(VULGAR)}]"
 _CHARACTER = re.compile(rf"(?P<whole>(?<=[0-9])[ ]?)?(?P<sign>{SIGN})")
 _MIXED = re.compile(r"(?<![\w./,-])(?P<whole>[0-9]{1,9})[ ](?P<part>[1-9][0-9]?/[1-9][0-9]?)(?![\w/]|[.,][0-9])")
 _SLASHED = re.compile(r"(?<![\w./,])(?P<part>[0-9]{1,3}/[0-9]{1,3})(?![\w/]|[.,][0-9])")
@@ -49,7 +49,7 @@ def _added(written: str) -> str:
     return "and a " + named.removeprefix("one ") if named.startswith("one ") else f"and {named}"
 
 
-_NAMES = {sign: (f" {_fraction(written)} ", f" {_added(written)} ") for sign, written in _VULGAR.items()}
+_NAMES = {sign: (f" {_fraction(written)} ", f" {_added(written)} ") for sign, written in VULGAR.items()}
 
 
 def _character(match: re.Match[str]) -> str:

@@ -69,6 +69,10 @@ def _item(match: re.Match[str]) -> Iterator[Edit]:
     return groups(match, indent="\n", mark=",")
 
 
+# A stroke at the end of an Indic sentence is a danda for which the keyboard had no key.
+_STROKE = re.compile(r"(?<=[\u0900-\u0d7f])[ ]?\|{1,2}(?=\s|\Z)")
+DANDAS = Rule("dandas", ((_STROKE, "।"),))
+
 # What Markdown sets on a line of its own gets an empty line before it here, so that it is not taken for a
 # wrapped line later.
 MARKDOWN = Rule(

@@ -37,6 +37,9 @@ def _dialled(match: re.Match[str]) -> Iterator[Edit]:
             yield (start, end, " ")
 
 
+# What is dialled in any country.
+ANYWHERE = (_INTERNATIONAL, _SERIAL)
+
 PHONES = Rule(
     "phones",
     (

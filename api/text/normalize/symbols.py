@@ -37,7 +37,7 @@ _NOTE = re.compile(r"(?<=[^\W\d])[⁰¹⁴-⁹]{1,15}")
 _ABOUT = re.compile(r"(?<!\w)~(?=[$£€]?[0-9])")
 _ARROW = re.compile(r"[ ]?(?:<?-+>|<-+|=>)[ ]?")
 _SLASH = re.compile(r"(?<=\w)/(?=\w)")
-_SILENT = re.compile(r"[\[\]{}|\\^~`*_™®℠†‡¶•·¦¬¨´¸ˆ˜<>/]+")
+SILENT = re.compile(r"[\[\]{}|\\^~`*_™®℠†‡¶•·¦¬¨´¸ˆ˜<>/]+")
 _SIGN = re.compile("[" + re.escape("".join(_NAMED)) + "]")
 _LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _APART = {sign: f" {name} " for sign, name in _NAMED.items()}
@@ -48,6 +48,16 @@ def _raised(match: re.Match[str]) -> str:
     return f" to the power of {match.group().translate(_LOWERED)}"
 
 
+# What is read alike in any language that has such names in it.
+IDIOMS = Rule(
+    "operators",
+    (
+        (_IDIOM, lambda match: _IDIOMS[match.group()]),
+        (_DECORATION, " "),
+        (_ELLIPSIS, "..."),
+        (_DOUBLE_DASH, "—"),
+    ),
+)
 OPERATORS = Rule(
     "operators",
     (
@@ -75,6 +85,6 @@ SYMBOLS = Rule(
         (_ARROW, ", "),
         (_SLASH, " slash "),
         (_SIGN, lambda match: _APART[match.group()]),
-        (_SILENT, " "),
+        (SILENT, " "),
     ),
 )
