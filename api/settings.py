@@ -7,7 +7,7 @@ working folder is read too; the environment wins. An unknown name stops the star
 import difflib
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -221,6 +221,42 @@ class Kokoro(Section):
     )
 
 
+class LanguageModels(Section):
+    runtime: Literal["auto", "vllm", "transformers"] = Field(
+        "auto",
+        description="What computes the tokens of engines that speak through a language model; `auto` takes vLLM "
+        "where it is installed, and there is a GPU.",
+    )
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="What they are computed on; `auto` takes a GPU where there is one."
+    )
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = Field(
+        "auto",
+        description="The numbers they are computed in; `auto`: bf16 on GPUs that have it, fp16 on T4 and V100, "
+        "fp32 on a CPU.",
+    )
+    most_at_once: int | None = Field(
+        None,
+        ge=1,
+        le=1024,
+        description="Utterances in the running batch; unset: 128 with vLLM on a GPU, 32 without it, 16 on a CPU.",
+    )
+    kv_mib: int | None = Field(
+        None,
+        ge=16,
+        description="Memory for what the model remembers of running utterances; unset: what so many of usual "
+        "length need, as far as the GPU has it.",
+    )
+    graphs: bool = Field(
+        default=True,
+        description="Compile the model and record its steps as CUDA graphs (vLLM on a GPU): a slower start, and "
+        "steps that wait for no Python.",
+    )
+    threads: int | None = Field(
+        None, ge=1, description="Threads the transformers runtime computes with on a CPU; unset: a worker's share."
+    )
+
+
 class Spark(Section):
     model: str = Field(
         "spark",
@@ -271,6 +307,7 @@ class Settings(BaseSettings):
     tone: Tone = Tone()
     espeak: Espeak = Espeak()
     kokoro: Kokoro = Kokoro()
+    lm: LanguageModels = LanguageModels()
     spark: Spark = Spark()
 
     @model_validator(mode="after")
@@ -321,6 +358,19 @@ def hub(chosen: Settings) -> tuple[str, str | None]:
     url = chosen.hub.url or theirs.get("HF_ENDPOINT") or "https://huggingface.co"
     token = chosen.hub.token.get_secret_value() if chosen.hub.token else theirs.get("HF_TOKEN")
     return url, (token or "").strip() or None
+
+
+@contextmanager
+def library_environment(told: Mapping[str, str]) -> Iterator[None]:
+    """Tell a library what it reads of the environment. What else it writes there meanwhile is taken back."""
+    os.environ.update(told)
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def metrics_directory() -> Path | None:

@@ -12,7 +12,7 @@ from workers.kinship import die_with_parent
 from workers.web import ChorusWorker
 
 if TYPE_CHECKING:
-    from workers.master import Master
+    from workers.arbiter import Master
 
 _settings = settings.load()
 _engine = choose(_settings).name

@@ -6,15 +6,14 @@ Tokens go in and tokens come out. Which words they stand for, and what they soun
 - Closing the generator of an ask takes it out of the running batch within a step.
 - The same ask with the same seed draws the same tokens, whatever else is in the batch, as far as the runtime says
   in `repeats`.
-- A failure of one ask is raised as `EngineFailed` to it alone. When the model itself is lost, every ask raises and
-  `is_lost` is true: the engine then says so to its `watch`, and the worker is replaced.
+- A failure of one ask is raised as `EngineFailed` to it alone. When the model itself is lost, every ask raises,
+  `is_lost` is true and `on_lost` was called: the engine says so to its `watch`, and the worker is replaced.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +65,16 @@ class Tokens:
 class LanguageModel(ABC):
     """One loaded model. `start` first; `stop` frees everything, child processes included."""
 
-    # Whether the same ask draws the same tokens to the last, whatever else is in the batch.
-    repeats: ClassVar[bool]
+    # Whether the same ask draws the same tokens to the last, whatever else is in the batch. Known after `start`.
+    repeats: bool
     # As many asks run beside each other. Known after `start`.
     most_at_once: int
     # The most tokens of a prompt and its answer together.
     context: int
+
+    def __init__(self) -> None:
+        # Called on the event loop when the model is lost, also while nobody asks anything of it.
+        self.on_lost: Callable[[], object] = lambda: None
 
     @abstractmethod
     async def start(self) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import ClassVar
 
 from api.engines.lm import Ask, Ending, LanguageModel, Tokens
 
@@ -11,9 +10,10 @@ Script = Callable[[Ask], tuple[Sequence[int], bool]]
 
 
 class Scripted(LanguageModel):
-    repeats: ClassVar[bool] = True
+    repeats = True
 
     def __init__(self, script: Script, at_once: int = 4) -> None:
+        super().__init__()
         self._script = script
         self._at_once = at_once
         self.most_at_once, self.context = 8, 4096
