@@ -1,17 +1,24 @@
 """What a speech model hears in a clip: wav2vec2, as it lies in the model's own folder."""
 
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from torch import Tensor, nn
+from torch.nn.utils import parametrize
 
 from api.errors import EngineUnavailable
 
 # The layers whose outputs are averaged, counted from one. What comes after the last of them is not even loaded.
 LAYERS = (11, 14, 16)
+
 _EPSILON = 1e-7
+# The file is of a model that was taught by guessing: what was only good for that is not wanted.
+_WITHIN = "wav2vec2."
+_LENGTH, _DIRECTION = "parametrizations.weight.original0", "parametrizations.weight.original1"
 
 
 class Hearing(nn.Module):
@@ -25,19 +32,19 @@ class Hearing(nn.Module):
     @classmethod
     def load(cls, folder: Path) -> "Hearing":
         """Raises EngineUnavailable. Only tensors are read, whatever the file is."""
-        from transformers import Wav2Vec2Config, Wav2Vec2Model
-
         try:
-            config = Wav2Vec2Config.from_pretrained(folder, local_files_only=True)
-            _check(config, folder)
-            config.num_hidden_layers = max(LAYERS)
-            model = Wav2Vec2Model.from_pretrained(
-                folder, config=config, local_files_only=True, weights_only=True, dtype=torch.float32
-            )
+            model = _empty(folder)
+            tensors = _tensors(folder)
+            # The library's own loader would print what it does not use, and hold it twice.
+            model.load_state_dict({name: tensors[name] for name in model.state_dict()}, assign=True)
             prepared = json.loads((folder / "preprocessor_config.json").read_text())
-        except (OSError, ValueError, RuntimeError) as error:
+        except KeyError as error:
+            raise EngineUnavailable(f"{folder} lacks the tensor {error}.") from error
+        except (OSError, ValueError, RuntimeError, pickle.UnpicklingError, SafetensorError) as error:
             raise EngineUnavailable(f"{folder} cannot be read as wav2vec2: {error}") from error
-        return cls(model.eval(), normalizes=bool(prepared.get("do_normalize", True)))
+        parametrize.remove_parametrizations(model.encoder.pos_conv_embed.conv, "weight")
+        model.eval().float().requires_grad_(requires_grad=False)
+        return cls(model, normalizes=bool(prepared.get("do_normalize", True)))
 
     def forward(self, samples: Tensor) -> Tensor:
         if self._normalizes:
@@ -60,6 +67,29 @@ def _first(output: Any) -> Tensor:
     return found
 
 
-def _check(config: Any, folder: Path) -> None:
+def _empty(folder: Path) -> Any:
+    """The network as far as it is wanted, without memory of its own yet."""
+    from transformers import Wav2Vec2Config, Wav2Vec2Model
+
+    config = Wav2Vec2Config.from_pretrained(folder, local_files_only=True)
     if config.num_hidden_layers < max(LAYERS):
         raise EngineUnavailable(f"{folder} has {config.num_hidden_layers} layers; {max(LAYERS)} are needed.")
+    config.num_hidden_layers = max(LAYERS)
+    with torch.device("meta"):
+        return Wav2Vec2Model(config)
+
+
+def _tensors(folder: Path) -> dict[str, Tensor]:
+    """By the names that they have in the library today."""
+    safe = folder / "model.safetensors"
+    if safe.exists():
+        from safetensors.torch import load_file
+
+        found = load_file(safe)
+    else:
+        # Mapped: what is not wanted is not read.
+        found = torch.load(folder / "pytorch_model.bin", map_location="cpu", weights_only=True, mmap=True)
+    return {
+        name.removeprefix(_WITHIN).replace("weight_g", _LENGTH).replace("weight_v", _DIRECTION): tensor
+        for name, tensor in found.items()
+    }
