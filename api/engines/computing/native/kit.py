@@ -70,13 +70,22 @@ class Kit:
     def convolve(
         self, layer: Layer, x: Tensor, gain: Tensor, shift: Tensor, out: Tensor, more: Tensor | None
     ) -> None:
-        """[time, channels] to the same; `gain` and `shift` [channels] are the style's."""
+        """[time, channels] to the same, normed; `gain` and `shift` [channels] are the style's."""
         mean, variance = self.statistics(x)
-        scale = gain * torch.rsqrt(variance + EPS)
+        self._convolve(layer, x, (mean, gain * torch.rsqrt(variance + EPS), shift), out, more)
+
+    def convolve_plainly(self, layer: Layer, x: Tensor, out: Tensor, more: Tensor | None) -> None:
+        """The same without a norm."""
+        zero = torch.zeros(layer.shape.channels)
+        self._convolve(layer, x, (zero, zero + 1, zero), out, more)
+
+    def _convolve(
+        self, layer: Layer, x: Tensor, norm: tuple[Tensor, Tensor, Tensor], out: Tensor, more: Tensor | None
+    ) -> None:
         function = self._convolutions[layer.shape, more is not None]
         size, blocks = self.way.blocks_of(len(x), layer.dilation, self.cpu.rows, torch.get_num_threads())
-        tensors = {"x": x, "y": out, "more": x if more is None else more, "centre": mean, "scale": scale}
-        tensors["shift"] = shift
+        tensors = {"x": x, "y": out, "more": x if more is None else more}
+        tensors |= zip(("centre", "scale", "shift"), norm, strict=True)
         given = {f"{name}_at": tensor.data_ptr() for name, tensor in tensors.items()} | layer.pointers
         given |= {"length": len(x), "dilation": layer.dilation, "size": size}
         room = self.way.space(layer.shape, self.cpu)

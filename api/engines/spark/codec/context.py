@@ -5,15 +5,11 @@ By its kernels the decoder looks 67 tokens to each side. How much of that matter
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
-from math import prod
-
-import torch
-from torch import Tensor
 
 from api.engines.spark.codec.model import BiCodec
-from api.engines.spark.codec.window import Context, Window
+from api.engines.spark.codec.trial import Trial
+from api.engines.spark.codec.window import Context
 from api.logs import LOGGER
 
 # What a chunk may differ from the whole by, of a full scale of 1: three steps of a 16-bit sample.
@@ -21,28 +17,7 @@ EXACT = 1e-4
 # What is tried is not all that will be said: the largest error of hours is larger than that of a moment.
 TRIED = EXACT / 5
 LEAST = 4
-# The stretch whose sound is looked at, and how many such are tried.
-WANTED, TRIALS = 8, 2
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """Tokens that nobody would say, so that nothing in them hides how far they are heard."""
-
-    codes: tuple[int, ...]
-    speaker: Tensor
-
-    @classmethod
-    def drawn(cls, codec: BiCodec, seed: int) -> "Trial":
-        dice, config = torch.Generator().manual_seed(seed), codec.config
-        codes = torch.randint(config.codebook, (2 * codec.reach + WANTED,), generator=dice).tolist()
-        speaker = torch.randint(prod(config.speaker.levels), (config.speaker.tokens,), generator=dice).tolist()
-        return cls(tuple(codes), codec.speaker(speaker))
-
-    def window(self, left: int, right: int) -> Window:
-        """The stretch in the middle, with so many of the tokens around it."""
-        middle = (len(self.codes) - WANTED) // 2
-        return Window(self.codes[middle - left : middle + WANTED + right], left, WANTED, self.speaker)
+TRIALS = 2
 
 
 def find_context(codec: BiCodec) -> Context:

@@ -7,9 +7,26 @@ layer computes only what the layers after it can still reach from the steps that
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
+
+
+class Row(NamedTuple):
+    """The first step that a row holds, how many are wanted of it, and the step after its last."""
+
+    start: int
+    wanted: int
+    end: int
+
+    def stretched(self, rate: int) -> "Row":
+        return Row(self.start * rate, self.wanted * rate, self.end * rate)
+
+    def within(self, reach: int) -> tuple[slice, "Row"]:
+        """What lies within so many steps of the wanted ones, and where that is in what the row holds."""
+        kept = Row(max(self.start, -reach), self.wanted, min(self.end, self.wanted + reach))
+        return slice(kept.start - self.start, kept.end - self.start), kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +34,8 @@ class Extent:
     """Steps are counted from the first that is wanted of a row: what comes before it is negative.
 
     The batch's tensors reach from `first` to `stop`, and `wanted` steps are wanted of its longest row. A row holds
-    what lies from its `starts` to its `ends`. As a rule the host knows these; in a graph that a GPU replays the
-    device alone does, and `known` is none.
+    what lies from its `starts` to its `ends`. As a rule the host knows these, and how many steps of the row are
+    wanted: `known`. In a graph that a GPU replays the device alone knows.
     """
 
     first: int
@@ -26,17 +43,17 @@ class Extent:
     wanted: int
     starts: Tensor
     ends: Tensor
-    known: tuple[tuple[int, int], ...] | None = None
+    known: tuple[Row, ...] | None = None
 
     @classmethod
     def of(cls, rows: Sequence[tuple[int, int, int]], device: torch.device) -> "Extent":
         """Each row's steps before the wanted ones, the wanted ones, and those after them."""
-        known = tuple((-before, wanted + after) for before, wanted, after in rows)
-        edges = torch.tensor(known).to(device)
+        known = tuple(Row(-before, wanted, wanted + after) for before, wanted, after in rows)
+        edges = torch.tensor([(row.start, row.end) for row in known]).to(device)
         return cls(
-            first=min(start for start, _ in known),
-            stop=max(end for _, end in known),
-            wanted=max(wanted for _, wanted, _ in rows),
+            first=min(row.start for row in known),
+            stop=max(row.end for row in known),
+            wanted=max(row.wanted for row in known),
             starts=edges[:, 0],
             ends=edges[:, 1],
             known=known,
@@ -44,7 +61,7 @@ class Extent:
 
     def stretched(self, rate: int) -> "Extent":
         """The same rows, each step as so many."""
-        known = self.known and tuple((start * rate, end * rate) for start, end in self.known)
+        known = self.known and tuple(row.stretched(rate) for row in self.known)
         return Extent(
             self.first * rate,
             self.stop * rate,
@@ -63,15 +80,15 @@ class Extent:
         """Zeros outside of what each row holds, in place. The first axis is the rows'."""
         if self.known is None:
             return x.masked_fill_(self._mask(x.dim(), axis), 0.0)
-        if all(start <= self.first and end >= self.stop for start, end in self.known):
+        if all(row.start <= self.first and row.end >= self.stop for row in self.known):
             return x
         if x.device.type != "cpu":
             return x.masked_fill_(self._mask(x.dim(), axis), 0.0)
         # Touches the padding alone, where a mask would read and write everything.
-        for row, (start, end) in zip(x, self.known, strict=True):
-            steps = row.transpose(0, axis - 1)
-            steps[: max(0, start - self.first)].zero_()
-            steps[max(0, end - self.first) :].zero_()
+        for held, row in zip(x, self.known, strict=True):
+            steps = held.transpose(0, axis - 1)
+            steps[: max(0, row.start - self.first)].zero_()
+            steps[max(0, row.end - self.first) :].zero_()
         return x
 
     def _mask(self, dimensions: int, axis: int) -> Tensor:

@@ -45,7 +45,8 @@ class BiCodec(nn.Module):
         self.spread = nn.Linear(config.code, config.prenet.inputs)
         self.vector = SpeakerVector(config.speaker)
         self.prenet = Prenet(config.prenet)
-        self.wave = WaveGenerator(config.wave)
+        # In its place, something faster where a device has it (see `quicken`).
+        self.wave: nn.Module = WaveGenerator(config.wave)
         # Beyond this nothing is looked at, whatever the weights are.
         self.reach = self.prenet.reach + self.wave.reach
         self.context = Context(self.reach, self.reach)

@@ -55,7 +55,7 @@ def test_a_file_without_what_encodes_is_enough(pair: Pair, tmp_path: Path) -> No
         tmp_path, lambda old: {name: old[name] for name in old if not name.startswith(NOT_TO_DECODE)}
     )
     said = utterance(pair, 20)
-    assert torch.equal(*(codec.decode([said.window(0, 20)])[0] for codec in (pair.ours, load(folder).model)))
+    assert apart(load(folder).model.decode([said.window(0, 20)])[0], said.whole) < 1e-5
 
 
 def respelt(tensors: Tensors) -> Tensors:
