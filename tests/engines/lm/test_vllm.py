@@ -51,7 +51,7 @@ async def model(folder: Path) -> AsyncIterator[LanguageModel]:
     await opened.stop()
 
 
-MANNERS = {"DO_NOT_TRACK", "HF_HUB_OFFLINE"}
+MANNERS = {"DO_NOT_TRACK", "HF_HUB_OFFLINE", "PYTHONWARNINGS"}
 
 
 def engine_process() -> psutil.Process:

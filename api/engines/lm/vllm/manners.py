@@ -14,4 +14,6 @@ ENVIRONMENT = {
     "VLLM_LOGGING_LEVEL": "WARNING",
     # What else is installed and calls itself a plugin of vLLM's is not asked in.
     "VLLM_PLUGINS": "",
+    # Python's keeper of shared things complains, in no form at all, when a process that had some was killed.
+    "PYTHONWARNINGS": "ignore:resource_tracker:UserWarning",
 }
