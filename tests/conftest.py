@@ -62,6 +62,14 @@ def kokoro_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return publish_kokoro(tmp_path_factory.mktemp("models"))
 
 
+@pytest.fixture(scope="session")
+def spark_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A models folder with a small Spark, whose weights know how to end."""
+    from tests.engines.spark.models import publish_spark
+
+    return publish_spark(tmp_path_factory.mktemp("models"))
+
+
 @pytest.fixture(scope="session", params=["tone", "espeak"])
 def server(request: pytest.FixtureRequest) -> Server:
     """Each engine's server in turn."""

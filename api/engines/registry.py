@@ -11,6 +11,7 @@ from api.settings import Settings
 # Nothing is imported before it is chosen: an engine's libraries may be large, or absent.
 ENGINES: dict[str, str] = {
     "kokoro": "api.engines.kokoro:KokoroEngine",
+    "spark": "api.engines.spark:SparkEngine",
     "espeak": "api.engines.espeak:EspeakEngine",
     "tone": "api.engines.tone:ToneEngine",
 }
@@ -19,6 +20,7 @@ ENGINES: dict[str, str] = {
 PUBLISHED: dict[str, str] = {
     "kokoro": "api.engines.kokoro.published:KOKORO",
     "kokoro-v1.1-zh": "api.engines.kokoro.published:KOKORO_ZH",
+    "spark": "api.engines.spark.published:SPARK",
 }
 
 # What `auto` tries, best first. The first that lacks nothing here is taken.

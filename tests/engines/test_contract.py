@@ -31,6 +31,12 @@ NEEDS: dict[Capability, dict[str, object]] = {
 }
 
 
+# Where windows of several requests are computed together, a sample may be rounded otherwise.
+ROUNDED = {"spark": 2}
+# Who has a few steps of speed and no more is faster where faster is asked for, and no one knows by how much.
+STEPPED = ("spark",)
+
+
 @pytest.mark.parametrize("name", sorted(ENGINES))
 async def test_what_is_told_of_an_engine_needs_no_files(name: str, tmp_path: Path) -> None:
     card = await engine_class(name).described(Settings(engine=name, models_dir=tmp_path))
@@ -45,6 +51,8 @@ async def engine(request: pytest.FixtureRequest) -> AsyncIterator[Engine]:
     settings = Settings(engine=request.param)
     if request.param == "kokoro":
         settings = Settings(engine="kokoro", models_dir=request.getfixturevalue("kokoro_models"))
+    if request.param == "spark":
+        settings = Settings(engine="spark", models_dir=request.getfixturevalue("spark_models"))
     if lack := kind.missing(settings):
         pytest.skip(lack)
     engine = kind(settings)
@@ -58,12 +66,24 @@ def speech(**fields: object) -> Speech:
 
 
 def plan_for(engine: Engine, asked: Speech) -> Plan:
-    return text.plan(asked, engine.voice(asked).language, engine.card.limits, engine.measure)
+    language = engine.voice(replace(asked, words=False)).language  # what is heard when, a plan can always say
+    return text.plan(asked, language, engine.card.limits, engine.measure)
 
 
 async def chunks_of(engine: Engine, asked: Speech) -> list[Chunk]:
     run = Run(id="test", seed=asked.seed)
     return [chunk async for chunk in engine.stream(plan_for(engine, asked), engine.voice(asked), run)]
+
+
+def seeded(engine: Engine) -> dict[str, object]:
+    """For one sound that is to be another's equal."""
+    return {"seed": 3} if Capability.SEED in engine.card.capabilities else {}
+
+
+def alike(engine: Engine, one: Samples, other: Samples) -> bool:
+    if len(one) != len(other):
+        return False
+    return bool(np.abs(one.astype(int) - other.astype(int)).max() <= ROUNDED.get(engine.name, 0))
 
 
 def samples_of(chunks: list[Chunk]) -> Samples:
@@ -94,15 +114,16 @@ class TestSound:
         assert {chunk.pcm.samples.dtype for chunk in chunks} == {np.dtype(np.int16)}
 
     async def test_is_the_same_each_time(self, engine: Engine) -> None:
-        first = await sound_of(engine, speech())
+        first = await sound_of(engine, speech(**seeded(engine)))
         await sound_of(engine, speech(text="Something else altogether.", voice="onyx"))
-        assert np.array_equal(first, await sound_of(engine, speech()))
+        assert alike(engine, first, await sound_of(engine, speech(**seeded(engine))))
 
     async def test_does_not_depend_on_what_else_is_spoken(self, engine: Engine) -> None:
-        alone = await sound_of(engine, speech())
+        one = speech(**seeded(engine))
+        alone = await sound_of(engine, one)
         crowd = [speech(text=f"{TEXT} Number {n}.", voice=voice) for n, voice in enumerate(OPENAI)]
-        together = await asyncio.gather(*(sound_of(engine, one) for one in (speech(), *crowd)))
-        assert np.array_equal(alone, together[0])
+        together = await asyncio.gather(*(sound_of(engine, asked) for asked in (one, *crowd)))
+        assert alike(engine, alone, together[0])
 
     async def test_has_no_click_where_segments_meet(self, engine: Engine) -> None:
         edges = [
@@ -141,8 +162,10 @@ class TestVoices:
         assert not np.array_equal(she[: len(he)], he[: len(she)])
 
     async def test_speaks_the_language_asked_for(self, engine: Engine) -> None:
-        assert engine.voice(speech(language="fr")).language.startswith("fr")
         assert engine.voice(speech(language="b")).language == "en-gb"
+        if "fr-fr" not in engine.card.languages:
+            pytest.skip("no French")
+        assert engine.voice(speech(language="fr")).language.startswith("fr")
         assert engine.voice(speech(voice="ff_siwis")).language.startswith("fr")
         assert len(await sound_of(engine, speech(text="Bonjour tout le monde.", language="fr-fr")))
 
@@ -167,6 +190,10 @@ class TestCapabilities:
         if Capability.SPEED not in engine.card.capabilities:
             pytest.skip("no speed")
         lengths = {speed: len(await sound_of(engine, speech(speed=speed))) for speed in (0.25, 0.5, 1.0, 2.0, 4.0)}
+        if engine.name in STEPPED:
+            assert lengths[0.5] == pytest.approx(lengths[0.25], rel=0.05)
+            assert lengths[0.5] > lengths[1.0] > lengths[2.0] == lengths[4.0]
+            return
         for speed, length in lengths.items():
             assert length * speed == pytest.approx(lengths[1.0], rel=0.25)
 
@@ -193,13 +220,14 @@ class TestTurns:
         hers, his = "Was it you, then?", "It was me."
         plan = plan_for(engine, speech(text=f"{hers} [pause:1s] {his}", words=True))
         segments = tuple(replace(s, voice=v) for s, v in zip(plan.segments, (she, he), strict=True))
-        run = Run(id="test")
+        run = Run(id="test", **seeded(engine))  # type: ignore[arg-type]
         chunks = [chunk async for chunk in engine.stream(replace(plan, segments=segments), she, run)]
         # An end that goes on may be followed by a breath.
-        heard, alone = samples_of(chunks), await sound_of(engine, speech(text=hers, voice="af_heart"))
-        assert np.array_equal(heard[: len(alone)], alone)
-        alone = await sound_of(engine, speech(text=his, voice="am_adam"))
-        assert np.array_equal(heard[-len(alone) :], alone)
+        heard = samples_of(chunks)
+        alone = await sound_of(engine, speech(text=hers, voice="af_heart", **seeded(engine)))
+        assert alike(engine, heard[: len(alone)], alone)
+        alone = await sound_of(engine, speech(text=his, voice="am_adam", **seeded(engine)))
+        assert alike(engine, heard[-len(alone) :], alone)
         assert [passage.voice for passage in run.passages] == [she.id, None, he.id]
         assert run.passages[-1].end_s == pytest.approx(len(heard) / engine.card.sample_rate_hz)
 
@@ -212,7 +240,7 @@ class TestTurns:
         async for _ in engine.stream(replace(plan, segments=segments), voice, run):
             pass
         slow, _, fast = (passage.end_s - passage.start_s for passage in run.passages)
-        assert 2.5 < slow / fast < 6
+        assert slow / fast > 1.2 if engine.name in STEPPED else 2.5 < slow / fast < 6
 
     async def test_what_it_cannot_do_with_phonemes_and_voices_it_says(self, engine: Engine) -> None:
         asked = (engine.phonemize("Hello there.", "en-us"), engine.mixed_voice("alloy"))

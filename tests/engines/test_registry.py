@@ -29,7 +29,7 @@ class TestChoosing:
         assert registry.choose(Settings(engine="auto", models_dir=kokoro_models)).name == "kokoro"
 
     def test_an_unknown_name_is_answered_with_the_known_ones(self) -> None:
-        with pytest.raises(EngineUnavailable, match="auto, espeak, kokoro, tone"):
+        with pytest.raises(EngineUnavailable, match="auto, espeak, kokoro, spark, tone"):
             registry.choose(Settings(engine="nope"))
 
     def test_a_named_engine_that_cannot_load_says_what_to_do(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ A request that is given its speaker's preface has 32 tokens less to wait for bef
 import asyncio
 import json
 import os
+import threading
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import aclosing, suppress
 from functools import partial
@@ -39,11 +40,20 @@ def seed_of(*about: object) -> int:
 class Prefaces:
     """Those of a model's speakers, at each level that was asked for."""
 
-    def __init__(self, model: LanguageModel, vocabulary: Vocabulary, prompts: Prompts, kept: "Kept") -> None:
+    def __init__(
+        self,
+        model: LanguageModel,
+        vocabulary: Vocabulary,
+        prompts: Prompts,
+        kept: "Kept",
+        on_tokens: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_tokens` is called whenever the model has written some."""
         self._model = model
         self._vocabulary = vocabulary
         self._prompts = prompts
         self._kept = kept
+        self._on_tokens = on_tokens
         self._known: dict[str, asyncio.Task[Preface]] = {}
 
     async def ready(self, speakers: Iterable[Speaker]) -> None:
@@ -118,6 +128,7 @@ class Prefaces:
         async with aclosing(self._model.write(ask)) as written:
             async for tokens in written:
                 ids.extend(tokens.ids)
+                self._on_tokens()
         return ids
 
 
@@ -129,19 +140,21 @@ class Kept:
         self._path = path
         self._fingerprint = fingerprint
         self._rows = rows
+        self._writing = threading.Lock()
         self._found = self._read()
 
     def get(self, key: str) -> Preface | None:
         return self._found.get(key)
 
     def put(self, key: str, preface: Preface) -> None:
-        # Another worker may have put others there meanwhile.
-        self._found = self._read() | self._found | {key: preface}
-        told = {name: {"ids": one.ids, "speaker": one.speaker} for name, one in self._found.items()}
-        beside = self._path.with_name(f"{self._path.name}.{os.getpid()}")
-        with suppress(OSError):
-            beside.write_text(json.dumps({"model": self._fingerprint, "prefaces": told}))
-            beside.replace(self._path)
+        with self._writing:
+            # Another worker may have put others there meanwhile.
+            self._found = self._read() | self._found | {key: preface}
+            told = {name: {"ids": one.ids, "speaker": one.speaker} for name, one in self._found.items()}
+            beside = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+            with suppress(OSError):
+                beside.write_text(json.dumps({"model": self._fingerprint, "prefaces": told}))
+                beside.replace(self._path)
 
     def _read(self) -> dict[str, Preface]:
         try:

@@ -53,10 +53,14 @@ class Speakers:
     steered: bool
 
     @classmethod
+    def sparks_own(cls) -> "Speakers":
+        return cls({speaker.id: speaker for speaker in _sparks_own()}, SPARK_LANGUAGES, steered=True)
+
+    @classmethod
     def of(cls, path: Path) -> "Speakers":
         """Those of the file, or Spark's own where there is none. Raises EngineUnavailable with what is wrong."""
         if not path.exists():
-            return cls({speaker.id: speaker for speaker in _sparks_own()}, SPARK_LANGUAGES, steered=True)
+            return cls.sparks_own()
         listed = _read(path)
         known = {entry.id: entry.speaker(labelled=listed.labels) for entry in listed.speakers}
         if len(known) < len(listed.speakers):

@@ -64,6 +64,15 @@ class Take:
         """So many codes are there, and not given out."""
         return len(self._codes) - self._given
 
+    @property
+    def prompt_tokens(self) -> int:
+        return len(self._line.ask.prompt)
+
+    @property
+    def written(self) -> int:
+        """So many codes were given out that could be heard."""
+        return len(self._before) + self._given
+
     def give(self) -> tuple[int, ...]:
         """All that is held. Nobody takes it back."""
         given = tuple(self._codes[self._given :])

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 from api.engines.lm import Ask, Ending, LanguageModel, Tokens
+from api.errors import EngineFailed
 
 # What it writes for an ask: ids, and whether it stops after them by itself.
 Script = Callable[[Ask], tuple[Sequence[int], bool]]
@@ -20,6 +21,8 @@ class Scripted(LanguageModel):
         self.asks: list[Ask] = []
         self.open = 0
         self.lost = False
+        self.pause_s = 0.0
+        self.gate: asyncio.Event | None = None
 
     async def start(self) -> None:
         """It is there."""
@@ -31,6 +34,11 @@ class Scripted(LanguageModel):
     def is_lost(self) -> bool:
         return self.lost
 
+    def lose(self) -> None:
+        """From now on nothing comes of it."""
+        self.lost = True
+        self.on_lost()
+
     async def write(self, ask: Ask) -> AsyncGenerator[Tokens]:
         self.asks.append(ask)
         self.open += 1
@@ -38,8 +46,12 @@ class Scripted(LanguageModel):
             ids, stops = self._script(ask)
             ids = ids[: ask.most]
             ended = Ending.STOP if stops and len(ids) < ask.most else Ending.LENGTH
+            if self.gate is not None:
+                await self.gate.wait()
             for start in range(0, len(ids), self._at_once):
-                await asyncio.sleep(0)
+                await asyncio.sleep(self.pause_s)
+                if self.lost:
+                    raise EngineFailed("The language model is gone.")
                 yield Tokens(tuple(ids[start : start + self._at_once]))
             yield Tokens((), ended)
         finally:

@@ -1,0 +1,142 @@
+"""The Spark engine: a plan's segments become tokens, and tokens sound, beside those of every other request."""
+
+import asyncio
+import importlib.util
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from api.engines import lm
+from api.engines.base import Card, Engine, Needs, Utterance
+from api.engines.batcher import Step
+from api.engines.spark.layout import Layout
+from api.engines.spark.plausible import LETTER_S, seconds_of
+from api.engines.spark.speakers import Speakers
+from api.errors import EngineUnavailable, UnsupportedParameter
+from api.settings import Settings
+from api.types import Capability, Limits, Plan, Run, Speech, Voice
+
+if TYPE_CHECKING:
+    from api.engines.spark.studio import Studio
+
+SAMPLE_RATE_HZ = 16_000
+# What the codec takes of a GPU beside the language model: its weights, and the windows of a batch. Reckoned.
+CODEC_BYTES = 1_200 * 2**20
+# As many asks as a language model has at once on a CPU, for two segments of each request.
+SLOTS_ON_CPU = 8
+# A request that waits for its turn says so this many times before it would be taken for one that hangs.
+SIGNS_OF_LIFE = 3
+
+
+class SparkEngine(Engine):
+    """Spark-TTS-0.5B, or a fine-tune of it."""
+
+    name = "spark"
+    _studio: "Studio | None" = None
+
+    @classmethod
+    def missing(cls, settings: Settings) -> str | None:
+        for package in ("tokenizers", "yaml"):
+            if importlib.util.find_spec(package) is None:
+                return f"The package {package} is not installed: pip install 'chorus[spark]'"
+        if lacking := lm.missing(settings):
+            return lacking
+        if lacks := layout_of(settings).lacks():
+            return f"There is no {lacks}: `chorus download spark` fetches Spark's own to CHORUS_MODELS_DIR"
+        return None
+
+    @classmethod
+    def needs(cls, settings: Settings) -> Needs:
+        """One worker speaks for all: both of its models batch by themselves."""
+        return lm.needs(layout_of(settings).language_model, settings, reserve_bytes=CODEC_BYTES)
+
+    @classmethod
+    async def described(cls, settings: Settings) -> Card:
+        """On a CPU, with Spark's own voices."""
+        return card(settings, Speakers.sparks_own(), SLOTS_ON_CPU)
+
+    async def start(self) -> None:
+        if lacking := self.missing(self.settings):
+            raise EngineUnavailable(lacking)
+        # Imports torch, which takes seconds.
+        self._studio = studio = await asyncio.to_thread(_studio, layout_of(self.settings), self.settings)
+        studio.on_fault = self.on_retake
+        studio.model.on_lost = self._lost
+        try:
+            await studio.open(self._on_step)
+        except BaseException:
+            await self.stop()
+            raise
+        self.card = card(self.settings, studio.speakers, studio.most_at_once, studio.shortcomings)
+
+    async def rehearse(self) -> None:
+        await self._open_studio.describe_all()
+
+    async def stop(self) -> None:
+        if self._studio is not None:
+            await self._studio.close()
+
+    def measure(self, text: str) -> int:
+        """In letters that take as long to say: a sign of Chinese is more than three of them."""
+        return max(1, round(seconds_of(text) / LETTER_S))
+
+    def voice(self, speech: Speech) -> Voice:
+        voice = super().voice(speech)
+        steered = (("speed", speech.speed != 1.0), ("pitch", speech.pitch != 1.0))
+        for param, wanted in (*steered, ("fresh_speaker", speech.fresh_speaker)):
+            if wanted and speech.reference is not None:
+                raise UnsupportedParameter(f"'{param}' is not supported with a cloned voice.", param=param)
+        return voice
+
+    async def synthesize(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Utterance]:
+        studio = self._open_studio
+        recital = studio.recital(plan, voice, run, sign_s=self.settings.server.silence_s / SIGNS_OF_LIFE)
+        try:
+            async with aclosing(recital.spoken()) as pieces:
+                async for segment, samples in pieces:
+                    if run.cancelled:
+                        return
+                    yield Utterance(segment, samples)
+        except Exception as error:
+            if studio.model.is_lost:
+                raise self.watch.lost() from error
+            raise
+        finally:
+            await recital.close()
+
+    @property
+    def _open_studio(self) -> "Studio":
+        assert self._studio is not None
+        return self._studio
+
+    def _lost(self) -> None:
+        """Whoever runs the worker is told before anybody asks it for what it cannot do."""
+        self.watch.lost()
+
+    def _on_step(self, step: Step) -> None:
+        self.on_batch(step.batch)
+
+
+def layout_of(settings: Settings) -> Layout:
+    return Layout(settings.models_dir / settings.spark.model)
+
+
+def card(settings: Settings, speakers: Speakers, slots: int, shortcomings: tuple[str, ...] = ()) -> Card:
+    steered = {Capability.SPEED, Capability.PITCH} if speakers.steered else set()
+    size = settings.spark.segment_chars
+    return Card(
+        name=settings.spark.model,
+        sample_rate_hz=SAMPLE_RATE_HZ,
+        # The first segment is short: it is heard before it is whole, and so before it can be checked.
+        limits=Limits(size, min(settings.spark.first_segment_chars, size), slots, by_sound=True),
+        capabilities=frozenset({Capability.SEED, Capability.FRESH_SPEAKER, *steered}),
+        languages=speakers.languages,
+        voices={name: speaker.voice for name, speaker in speakers.known.items()},
+        shortcomings=shortcomings,
+    )
+
+
+def _studio(layout: Layout, settings: Settings) -> "Studio":
+    from api.engines.spark.studio import Studio
+
+    return Studio(layout, settings, CODEC_BYTES)
