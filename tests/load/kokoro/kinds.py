@@ -15,9 +15,10 @@ from torch import Tensor, nn
 from api.engines.computing.native.convolution import Shape
 from api.engines.computing.native.kit import DOTS, TOOM, kit_for
 from api.engines.computing.native.layer import dots_layer, toom_layer
+from api.engines.computing.precision import Precision
 from api.engines.kokoro.model.blocks import SnakeBlock
-from api.engines.kokoro.model.precision import Precision, lowered
 from api.engines.kokoro.speed import snake, spectral_distance_db
+from api.engines.kokoro.speed.cuda.quicken import lowered_vocoder
 from tests.load.kokoro.limits import fastest_s
 from tests.load.kokoro.stage import lines_of, open_stage
 
@@ -68,7 +69,7 @@ def distances() -> None:
 
     fp32 = model.speak(readings, [1])[0]
     print(f"\nanother noise is {distance(seed=2):.2f} dB away", flush=True)
-    put_back = lowered(model.sound_half.vocoder, Precision.BF16)
+    put_back = lowered_vocoder(model.sound_half.vocoder, Precision.BF16)
     print(f"bf16 {distance():.2f} dB", flush=True)
     put_back()
     blocks = [block for block in model.modules() if isinstance(block, SnakeBlock)]

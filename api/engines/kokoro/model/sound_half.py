@@ -8,9 +8,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from api.engines.computing.copies import sent
+from api.engines.computing.precision import Precision, computing
 from api.engines.kokoro.model.config import Config
 from api.engines.kokoro.model.curves import Curves
-from api.engines.kokoro.model.precision import Precision, computing
 from api.engines.kokoro.model.source import Noise
 from api.engines.kokoro.model.spans import Spans
 from api.engines.kokoro.model.text_half import Reading

@@ -12,7 +12,7 @@ from api.engines.kokoro.model.sound_half import align
 from api.engines.kokoro.model.spans import Spans
 from api.engines.kokoro.model.text_half import Reading
 from api.engines.kokoro.speed import spectral_distance_db
-from api.engines.kokoro.speed.cuda.graphs import TOKENS
+from api.engines.kokoro.speed.cuda.steps import TOKENS
 from tests.engines.kokoro import oracle as reference
 from tests.engines.kokoro.oracle import Stages
 from tests.engines.kokoro.stage import Pair, full_pair, lines, narrow_pair

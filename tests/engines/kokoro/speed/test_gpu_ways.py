@@ -14,28 +14,27 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from api.engines.computing.cuda.graphs import ROWS, Bucket, Step, bucket_for, buckets
+from api.engines.computing.precision import Precision
 from api.engines.kokoro.model.blocks import SnakeBlock
 from api.engines.kokoro.model.kokoro import Line
-from api.engines.kokoro.model.precision import Precision, lowered
 from api.engines.kokoro.model.sound_half import align
 from api.engines.kokoro.model.source import draw_noise, side_by_side
 from api.engines.kokoro.model.spans import Spans
 from api.engines.kokoro.model.steps import Plain
 from api.engines.kokoro.model.text_half import Reading
 from api.engines.kokoro.speed import self_check, spectral_distance_db
-from api.engines.kokoro.speed.cuda.graphs import (
+from api.engines.kokoro.speed.cuda.quicken import PRECISION_LIMIT_DB, lower, lowered_vocoder
+from api.engines.kokoro.speed.cuda.steps import (
     FRAMES,
     MAX_FRAMES,
     MAX_TOKENS,
-    ROWS,
     TOKENS,
-    Bucket,
-    Step,
-    bucket_for,
-    buckets,
+    Replayed,
+    like_sound,
+    like_text,
+    spanned,
 )
-from api.engines.kokoro.speed.cuda.quicken import PRECISION_LIMIT_DB, lower
-from api.engines.kokoro.speed.cuda.steps import Replayed, like_sound, like_text
 from tests.engines.kokoro.stage import Pair, lines, narrow_pair
 from tests.server import ROOT
 
@@ -72,19 +71,22 @@ class Rehearsed:
     def bucket(self, rows: int, width: int) -> Bucket | None:
         return bucket_for(rows, width, self.widths, self.most)
 
-    def replay(self, bucket: Bucket, inputs: Sequence[Tensor], ends: Tensor) -> tuple[Tensor, ...]:
+    def replay(self, bucket: Bucket, inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
         assert [part.shape for part in inputs] == [part.shape for part in self.like(bucket)]
-        assert ends.shape == (bucket.rows,)
         places = tuple(part.copy_(given) for part, given in zip(self.like(bucket), inputs, strict=True))
         with NoQuestions():
-            return self.step(places, Spans.within(ends, bucket.width))
+            return self.step(bucket, places)
 
 
 @pytest.fixture
 def rehearsed(pair: Pair) -> Replayed:
     plain, config, device = Plain(pair.ours.text_half, pair.ours.sound_half), pair.config, pair.ours.device
-    text = Rehearsed(plain.read_tensors, lambda bucket: like_text(bucket, config, device), TOKENS, MAX_TOKENS)
-    sound = Rehearsed(plain.speak_tensors, lambda bucket: like_sound(bucket, config, device), FRAMES, MAX_FRAMES)
+    text = Rehearsed(
+        spanned(plain.read_tensors), lambda bucket: like_text(bucket, config, device), TOKENS, MAX_TOKENS
+    )
+    sound = Rehearsed(
+        spanned(plain.speak_tensors), lambda bucket: like_sound(bucket, config, device), FRAMES, MAX_FRAMES
+    )
     return Replayed(plain, config, text, sound)
 
 
@@ -204,7 +206,7 @@ def test_in_bf16_the_vocoder_sounds_alike_and_is_put_back_bit_by_bit(pair: Pair,
     vocoder = pair.ours.sound_half.vocoder
     before = {name: value.clone() for name, value in vocoder.state_dict().items()}
     check = self_check(pair.ours, said)
-    put_back = lowered(vocoder, Precision.BF16)
+    put_back = lowered_vocoder(vocoder, Precision.BF16)
     kinds = {
         conv.weight.dtype for block in vocoder.modules() if isinstance(block, SnakeBlock) for conv in block.convs1
     }

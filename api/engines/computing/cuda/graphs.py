@@ -11,23 +11,17 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from api.engines.kokoro.model.spans import Spans
-
 ROWS = (1, 2, 4, 8, 16, 32)
-# Dense, since whatever a bucket is longer than its rows is computed for nothing.
-FRAMES = (20, 40, 60, 80, 100, 120, 140, 160, 200, 240, 280, 320, 400, 480, 600, 800, 1000, 1200, 1600, 2000, 2400)
-TOKENS = (16, 32, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384, 448, 512)
-MAX_FRAMES = 2_400
-MAX_TOKENS = 2_048
-
-# What is recorded: tensors of fixed shapes in, and out; the rows' lengths are a tensor like any other.
-Step = Callable[[Sequence[Tensor], Spans], tuple[Tensor, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
     rows: int
     width: int
+
+
+# What is recorded: tensors of fixed shapes in, and out; the rows' lengths are a tensor like any other.
+Step = Callable[[Bucket, Sequence[Tensor]], tuple[Tensor, ...]]
 
 
 def buckets(widths: Sequence[int], most: int) -> list[Bucket]:
@@ -48,12 +42,11 @@ def bucket_for(rows: int, width: int, widths: Sequence[int], most: int) -> Bucke
 class Recording:
     graph: "torch.cuda.CUDAGraph"
     inputs: tuple[Tensor, ...]
-    ends: Tensor
     outputs: tuple[Tensor, ...]
 
-    def replay(self, inputs: Sequence[Tensor], ends: Tensor) -> tuple[Tensor, ...]:
+    def replay(self, inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
         """The outputs belong to the recording until they are copied, which the next replay waits for."""
-        for place, tensor in zip((*self.inputs, self.ends), (*inputs, ends), strict=True):
+        for place, tensor in zip(self.inputs, inputs, strict=True):
             place.copy_(tensor)
         self.graph.replay()
         return tuple(output.clone() for output in self.outputs)
@@ -70,26 +63,24 @@ class Recordings:
     def record(self, like: Callable[[Bucket], tuple[Tensor, ...]], wanted: Iterable[Bucket]) -> None:
         """`like` makes inputs of a bucket's shapes on the device."""
         for bucket in wanted:
-            inputs = like(bucket)
-            ends = torch.full((bucket.rows,), bucket.width, dtype=torch.int64, device=inputs[0].device)
-            self._made[bucket] = self._recorded(inputs, ends, bucket.width)
+            self._made[bucket] = self._recorded(bucket, like(bucket))
 
     def bucket(self, rows: int, width: int) -> Bucket | None:
         found = bucket_for(rows, width, self._widths, self._most)
         return found if found in self._made else None
 
-    def replay(self, bucket: Bucket, inputs: Sequence[Tensor], ends: Tensor) -> tuple[Tensor, ...]:
-        return self._made[bucket].replay(inputs, ends)
+    def replay(self, bucket: Bucket, inputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        return self._made[bucket].replay(inputs)
 
-    def _recorded(self, inputs: tuple[Tensor, ...], ends: Tensor, width: int) -> Recording:
+    def _recorded(self, bucket: Bucket, inputs: tuple[Tensor, ...]) -> Recording:
         # Run before, on a stream of its own: libraries choose and allocate on their first call.
         beside = torch.cuda.Stream()
         beside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(beside):
             for _ in range(2):
-                self._step(inputs, Spans.within(ends, width))
+                self._step(bucket, inputs)
         torch.cuda.current_stream().wait_stream(beside)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool):
-            outputs = self._step(inputs, Spans.within(ends, width))
-        return Recording(graph, inputs, ends, outputs)
+            outputs = self._step(bucket, inputs)
+        return Recording(graph, inputs, outputs)

@@ -1,0 +1,1 @@
+"""An NVIDIA GPU: small steps recorded once, and replayed."""
