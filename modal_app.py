@@ -1,6 +1,7 @@
 """The same server on Modal: `modal deploy modal_app.py`. No logic of its own.
 
 With a GPU named, Kokoro on it: `modal run modal_app.py::download` once, then `GPU=L4 modal deploy modal_app.py`.
+With `MODEL=spark` before both, and `GPU=L40S`, Spark-TTS on vLLM.
 """
 
 import os
@@ -11,6 +12,8 @@ import modal
 
 PORT = 8880
 GPU = os.environ.get("GPU") or None
+MODEL = os.environ.get("MODEL") or "kokoro"
+EXTRAS = {"kokoro": ["kokoro"], "spark": ["spark", "vllm"]}
 HOME = "/srv/chorus"
 SETTINGS = {
     "CHORUS_SERVER__HOST": "0.0.0.0",
@@ -24,13 +27,13 @@ SETTINGS = {
 }
 
 if GPU:
-    # Triton compiles its launchers where they run.
-    base = modal.Image.debian_slim(python_version="3.12").apt_install("gcc", "libc6-dev")
-    installed = base.pip_install_from_pyproject("pyproject.toml", optional_dependencies=["kokoro"])
+    # Triton compiles its launchers where they run, and vLLM more than that.
+    base = modal.Image.debian_slim(python_version="3.12").apt_install("gcc", "g++", "libc6-dev")
+    installed = base.pip_install_from_pyproject("pyproject.toml", optional_dependencies=EXTRAS[MODEL])
 else:
     installed = modal.Image.debian_slim(python_version="3.12").pip_install_from_pyproject("pyproject.toml")
 image = (
-    installed.env({"GPU": GPU} if GPU else {})
+    installed.env({"GPU": GPU, "MODEL": MODEL, "CHORUS_ENGINE": MODEL} if GPU else {})
     .env(SETTINGS)
     .workdir(HOME)
     # Whole folders, not Python sources alone: the queue's scripts are Lua.
@@ -42,7 +45,7 @@ models = modal.Volume.from_name("chorus-models", create_if_missing=True)
 
 
 @app.function(volumes={"/models": models}, timeout=1800)
-def download(model: str = "kokoro") -> None:
+def download(model: str = MODEL) -> None:
     """A model's files into the volume, once."""
     command = [sys.executable, "-c", "from api.cli import main; main()", "download", model]
     subprocess.run(command, cwd=HOME, check=True)
@@ -59,7 +62,7 @@ def download(model: str = "kokoro") -> None:
 )
 @modal.concurrent(max_inputs=32, target_inputs=16)
 # Only callers with a Modal proxy token get this far: a public address would start paid machines for anybody.
-@modal.web_server(PORT, startup_timeout=120, requires_proxy_auth=True)
+@modal.web_server(PORT, startup_timeout=300, requires_proxy_auth=True)
 def serve() -> None:
     """Chorus, as `chorus serve` starts it anywhere."""
     subprocess.Popen([sys.executable, "-m", "workers.serve"], cwd=HOME)
