@@ -47,7 +47,7 @@ async def _cell(pipeline: Pipeline, streams: int, wanted: argparse.Namespace, se
     for _ in range(wanted.turns):
         heard += await crowd(pipeline, streams, seeds)
     firsts = sorted(one.first_s for one in heard)
-    late = firsts[int(0.95 * (len(firsts) - 1))]
+    late = firsts[round(0.95 * (len(firsts) - 1))]
     ran_dry = sum(one.dry > 0 for one in heard)
     return (
         f"{1000 * median(firsts):,.0f} / {1000 * late:,.0f} | {mean(one.rtf for one in heard):.2f}"

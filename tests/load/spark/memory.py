@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from api.engines.lm.shape import Shape
-
 from api.engines.spark.layout import Layout
 
 MIB = 2**20
@@ -43,7 +42,7 @@ def table(layout: Layout, streams: int) -> str:
     )
     lines = ["| part | at first sight, MiB | held, MiB | freed |", "| --- | --- | --- | --- |"]
     lines += [f"| {name} | {a / MIB:,.1f} | {b / MIB:,.1f} | {(a - b) / MIB:,.1f} |" for name, a, b in rows]
-    first, held = (sum(row[side] for row in rows) for side in (1, 2))
+    first, held = sum(row[1] for row in rows), sum(row[2] for row in rows)
     lines.append(f"| together | {first / MIB:,.1f} | {held / MIB:,.1f} | {(first - held) / MIB:,.1f} |")
     return "\n".join(lines) + "\n"
 
