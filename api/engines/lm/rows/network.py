@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - everybody's name for it
 from transformers import AttentionInterface, AutoModelForCausalLM
+from transformers.utils.logging import disable_progress_bar
 
 from api.engines.lm.base import Ask
 from api.engines.lm.rows.attention import LOOK_BACK, Memory, Step, look_back
@@ -27,6 +28,7 @@ class Network:
     def __init__(self, folder: Path, shape: Shape, dtype: str, device: str) -> None:
         """Raises EngineUnavailable with what is wrong with the files."""
         AttentionInterface.register(LOOK_BACK, look_back)
+        disable_progress_bar()  # it would be drawn into the log
         try:
             model = AutoModelForCausalLM.from_pretrained(
                 folder, dtype=getattr(torch, dtype), attn_implementation=LOOK_BACK, local_files_only=True
