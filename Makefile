@@ -18,6 +18,7 @@ TORCH_CPU := torch==2.13.0+cpu
 TORCH ?= $(if $(shell command -v nvidia-smi),torch==2.13.0,$(TORCH_CPU))
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 with_torch = $(PIP) -e ".[$(1)]" "$(2)" || { $(PIP) --index-url $(TORCH_INDEX) "$(2)" && $(PIP) -e ".[$(1)]"; }
+KOKORO := kokoro,kokoro-zh
 TESTS := test,check
 
 .PHONY: install kokoro serve test coverage test-full check faults soak bench bench-kokoro docs clean
@@ -91,7 +92,7 @@ $(BIN)/python:
 
 .venv/kokoro.done: pyproject.toml $(BIN)/python
 	@echo "installing chorus with Kokoro (once)"
-	@$(call with_torch,kokoro,$(TORCH))
+	@$(call with_torch,$(KOKORO),$(TORCH))
 	@touch $@ .venv/serve.done
 
 # Kokoro's reference implementation would bring a second espeak and a spaCy model from elsewhere, and vLLM gigabytes that

@@ -13,7 +13,7 @@ import modal
 PORT = 8880
 GPU = os.environ.get("GPU") or None
 MODEL = os.environ.get("MODEL") or "kokoro"
-EXTRAS = {"kokoro": ["kokoro"], "spark": ["spark", "vllm"]}
+EXTRAS = {"kokoro": ["kokoro", "kokoro-zh"], "spark": ["spark", "vllm"]}
 HOME = "/srv/chorus"
 SETTINGS = {
     "CHORUS_SERVER__HOST": "0.0.0.0",

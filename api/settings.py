@@ -6,6 +6,7 @@ working folder is read too; the environment wins. An unknown name stops the star
 
 import difflib
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from ipaddress import ip_address
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from dotenv import dotenv_values
-from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from api.engine_settings import Espeak, Kokoro, LanguageModels, Section, Spark, Tone
@@ -132,6 +133,19 @@ class Compat(Section):
         default=False,
         description="Serve `POST /v1/audio/voices/combine`, which hands out the voices' files, mixed as asked.",
     )
+    origins: str = Field(
+        "",
+        description="Whose pages may use this server from a browser (CORS): `https://a.example`, several with "
+        "spaces between them, or `*` for everybody's.",
+    )
+
+    @field_validator("origins")
+    @classmethod
+    def _are_origins(cls, origins: str) -> str:
+        for origin in origins.split():
+            if origin != "*" and not re.fullmatch(r"https?://[^/\s,]+", origin):
+                raise ValueError(f"{origin} is not an origin: https://example.org, without a path")
+        return origins
 
 
 class Gpu(Section):

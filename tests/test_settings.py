@@ -79,6 +79,12 @@ def test_a_bad_value_is_refused_by_the_settings_name(
     assert refusal().startswith(f"{name}: ")
 
 
+@pytest.mark.parametrize("origins", ["a.example", "https://a.example/page", "https://a.example, https://b"])
+def test_what_is_no_origin_is_refused(monkeypatch: pytest.MonkeyPatch, origins: str) -> None:
+    monkeypatch.setenv("CHORUS_COMPAT__ORIGINS", origins)
+    assert "CHORUS_COMPAT__ORIGINS" in refusal()
+
+
 def test_all_problems_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHORUS_SERVER__PORT", "x")
     monkeypatch.setenv("CHORUS_SERVER__HOTS", "y")

@@ -11,6 +11,7 @@ from tests.server import Server
 
 TURNS = [{"voice": "alloy", "text": "Was it you?"}, {"voice_id": "nova", "text": "It was me."}]
 SPOKEN_BY_TAGS = "[voice:alloy] Was it you? [pause:0.5s] [voice:nova] It was me."
+PAGE = "https://a.example"
 BODIES: dict[str, object] = {
     "/dev/captioned_speech": {"input": "Hi."},
     "/dev/dialogue": {"turns": TURNS},
@@ -29,7 +30,9 @@ def post(server: Server, path: str, body: object, **headers: str) -> httpx.Respo
 
 @pytest.fixture(scope="module")
 def locked() -> Iterator[Server]:
-    with Server(ENGINE="tone", AUTH__KEYS="one:a-secret", COMPAT__COMBINE=True) as server:
+    with Server(
+        ENGINE="tone", AUTH__KEYS="one:a-secret", COMPAT__COMBINE=True, COMPAT__ORIGINS=f"{PAGE} http://b"
+    ) as server:
         yield server
 
 
@@ -80,6 +83,38 @@ class TestDialogue:
         received = raw_answer(failing_midway, {"turns": turns}, path="/dev/dialogue")
         assert received.startswith(b"HTTP/1.1 200")
         assert not received.endswith(b"0\r\n\r\n")
+
+
+class TestBrowsers:
+    """A page's code may ask, and read the answer, where its origin is named."""
+
+    def may(self, server: Server, origin: str) -> str | None:
+        what = {"access-control-request-method": "POST", "access-control-request-headers": "authorization"}
+        asked = httpx.options(f"{server.url}/v1/audio/speech", headers={"origin": origin, **what})
+        told: str | None = asked.headers.get("access-control-allow-origin")
+        return told
+
+    def test_a_page_that_is_named_may_ask_with_its_key(self, locked: Server) -> None:
+        assert [self.may(locked, origin) for origin in (PAGE, "http://b", "https://b", "null")] == [
+            PAGE,
+            "http://b",
+            None,
+            None,
+        ]
+        headers = {"origin": PAGE, "authorization": "Bearer a-secret"}
+        answer = post(locked, "/v1/audio/speech", {"input": "Hi."}, **headers)
+        assert answer.status_code == 200
+        assert answer.headers["access-control-allow-origin"] == PAGE
+        assert "x-request-id" in answer.headers["access-control-expose-headers"]
+
+    def test_it_may_read_why_it_was_refused(self, locked: Server) -> None:
+        refused = post(locked, "/v1/audio/speech", {"input": "Hi."}, origin=PAGE)
+        assert (refused.status_code, refused.headers["access-control-allow-origin"]) == (401, PAGE)
+
+    def test_unless_it_is_set_no_page_may(self, tone: Server) -> None:
+        assert self.may(tone, PAGE) is None
+        answer = post(tone, "/v1/audio/speech", {"input": "Hi."}, origin=PAGE)
+        assert "access-control-allow-origin" not in answer.headers
 
 
 class TestPhonemes:

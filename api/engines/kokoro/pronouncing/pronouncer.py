@@ -27,6 +27,7 @@ _PACKAGES: Mapping[str, tuple[str, ...]] = {
     "zh": ("misaki", "jieba", "pypinyin", "cn2an", "ordered_set"),
 }
 _NAMES = {"ja": "Japanese", "zh": "Chinese"}
+_BOPOMOFO = "This checkpoint reads Chinese in Bopomofo (it is Kokoro v1.1), which nothing here writes"
 # Some 5 MB: greetings and menus are asked for again and again.
 _REMEMBERED = 256
 
@@ -37,8 +38,8 @@ class Pronouncer:
     languages = LANGUAGES
 
     def __init__(self, vocab: Collection[str]) -> None:
-        self.shortcomings = shortcomings()
         self._vocab = frozenset(vocab)
+        self.shortcomings = (*shortcomings(), *((_BOPOMOFO,) if self._reads_bopomofo else ()))
         self._tongues: dict[str, Tongue] = {}
         self._locks = {language: Lock() for language in LANGUAGES}
         self._remembered = lru_cache(_REMEMBERED)(self._phrases)
@@ -57,14 +58,21 @@ class Pronouncer:
 
     def load(self, language: str) -> None:
         """Get ready to pronounce a language whose packages are installed."""
-        if missing(language) is None:
+        if self._lacking(language) is None:
             # A letter, so that what starts with the first text has been started.
             self._sounds("a", (), language)
 
     def require(self, language: str) -> None:
-        """Raises UnsupportedParameter where a package for the language is not installed."""
-        if lacking := missing(language):
+        """Raises UnsupportedParameter where the language cannot be pronounced here."""
+        if lacking := self._lacking(language):
             raise UnsupportedParameter(lacking, param="language")
+
+    @property
+    def _reads_bopomofo(self) -> bool:
+        return "ㄅ" in self._vocab
+
+    def _lacking(self, language: str) -> str | None:
+        return _BOPOMOFO if language == "zh" and self._reads_bopomofo else missing(language)
 
     def _phrases(self, text: str, said: Sequence[Said], language: str | None) -> tuple[Phrase, ...]:
         sounds = given(text) if language is None else self._sounds(text, said, language)

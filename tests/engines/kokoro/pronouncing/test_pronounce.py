@@ -169,6 +169,14 @@ def test_a_language_without_its_packages_says_what_to_install(
     assert refused.value.param == "language"
 
 
+def test_chinese_that_the_checkpoint_reads_in_other_letters_is_refused_and_declared() -> None:
+    other = Pronouncer({*VOCAB, *"ㄅㄆㄇ"})
+    with pytest.raises(UnsupportedParameter, match="Bopomofo"):
+        other.pronounce(Segment("你好"), "zh")
+    assert "Bopomofo" in other.shortcomings[-1]
+    assert other.pronounce(Segment("No."), "it")
+
+
 class TestWithoutADictionary:
     def test_english_is_read_by_espeak_and_that_is_declared(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("api.engines.kokoro.pronouncing.pronouncer._DICTIONARY", ("no_such_package",))
