@@ -23,25 +23,17 @@ ROWS_A_SUM = 512
 
 @dataclass(frozen=True)
 class Way:
-    """How convolutions are computed: in blocks of at most `most` times `unit` outputs."""
+    """How convolutions are computed: in blocks of so many steps at `most`, of so many `outputs` each."""
 
     write: type[Convolution] | type[Dots]
     parameters: tuple[str, ...]
+    outputs: Callable[[Shape], int]
+    most: Callable[[Shape, Cpu], int]
     space: Callable[[Shape, Cpu], int]
-    unit: int
-    most: int
-
-    def blocks_of(self, length: int, dilation: int, rows: int, threads: int) -> tuple[int, int]:
-        """How large a block is, and how many there are: as many for each thread, as far as it goes."""
-        whole = ceil(length / dilation / self.unit)
-        a_share = threads // gcd(dilation, threads)
-        blocks = min(ceil(whole / self.most / a_share) * a_share, whole)
-        size = ceil(whole / blocks / rows) * rows
-        return size, dilation * ceil(whole / size)
 
 
-TOOM = Way(Convolution, convolution.PARAMETERS, convolution.space, convolution.OUTPUTS, convolution.TILES)
-DOTS = Way(Dots, dots.PARAMETERS, dots.space, 1, dots.OUTPUTS)
+TOOM = Way(Convolution, convolution.PARAMETERS, lambda shape: shape.outputs, Shape.steps, convolution.space)
+DOTS = Way(Dots, dots.PARAMETERS, lambda _: 1, lambda *_: dots.OUTPUTS, dots.space)
 
 
 class Kit:
@@ -83,7 +75,9 @@ class Kit:
         self, layer: Layer, x: Tensor, norm: tuple[Tensor, Tensor, Tensor], out: Tensor, more: Tensor | None
     ) -> None:
         function = self._convolutions[layer.shape, more is not None]
-        size, blocks = self.way.blocks_of(len(x), layer.dilation, self.cpu.rows, torch.get_num_threads())
+        steps = ceil(len(x) / layer.dilation / self.way.outputs(layer.shape))
+        most = self.way.most(layer.shape, self.cpu)
+        size, blocks = blocks_of(steps, layer.dilation, most, self.cpu.rows)
         tensors = {"x": x, "y": out, "more": x if more is None else more}
         tensors |= zip(("centre", "scale", "shift"), norm, strict=True)
         given = {f"{name}_at": tensor.data_ptr() for name, tensor in tensors.items()} | layer.pointers
@@ -91,8 +85,7 @@ class Kit:
         room = self.way.space(layer.shape, self.cpu)
 
         def work(first: int, last: int) -> None:
-            space = torch.empty(room)
-            here = {"space_at": space.data_ptr(), "first": first, "last": last}
+            here = {"space_at": self.crew.space(room).data_ptr(), "first": first, "last": last}
             function(*(here[name] if name in here else given[name] for name in self.way.parameters))
 
         self.crew.share(work, blocks)
@@ -108,6 +101,15 @@ class Kit:
             self._sums[channels](at, at, sums[piece].data_ptr(), first, min(length, first + ROWS_A_SUM))
         total, squares = sums.double().sum(0) / length
         return (x[0] + total).float(), (squares - total.square()).clamp_(min=0).float()
+
+
+def blocks_of(steps: int, phases: int, most: int, rows: int) -> tuple[int, int]:
+    """How many steps a block has, and how many blocks there are: as many for each thread, as far as it goes."""
+    threads = torch.get_num_threads()
+    a_share = threads // gcd(phases, threads)
+    blocks = min(ceil(steps / most / a_share) * a_share, steps)
+    size = ceil(steps / blocks / rows) * rows
+    return size, phases * ceil(steps / size)
 
 
 def _name(shape: Shape, *, adds: bool) -> str:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from api.engines.computing.native import dots
 from api.engines.computing.native.convolution import Shape
 from api.engines.computing.native.machine import Cpu
+from api.engines.computing.native.toom import Matrix
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,14 @@ def _shares(weight: Tensor, sizes: Tensor) -> Tensor:
 
 
 def packed(weight: Tensor, shape: Shape, cpu: Cpu) -> Tensor:
-    """[outputs, inputs, kernel] to [points, blocks of outputs, pieces x inputs, outputs of a block]."""
-    taps = torch.tensor([[float(value) for value in row] for row in shape.toom.taps], dtype=torch.float64)
+    """[outputs, inputs, kernel] to [points, blocks of outputs, inputs, outputs of a block]."""
     whole = F.pad(weight.double(), (0, shape.pieces * shape.taps - shape.kernel))
     pieces = whole.unflatten(-1, (shape.pieces, shape.taps))
-    weights = torch.einsum("pt,oiqt->pqio", taps, pieces).flatten(1, 2)
+    among, within = _matrix(shape.among.taps), _matrix(shape.within.taps)
+    weights = torch.einsum("pt,rq,oiqt->prio", within, among, pieces).flatten(0, 1)
     width = shape.columns(cpu) * shape.lanes(cpu)
     return weights.unflatten(-1, (-1, width)).transpose(1, 2).float().contiguous()
+
+
+def _matrix(rows: Matrix) -> Tensor:
+    return torch.tensor([[float(value) for value in row] for row in rows], dtype=torch.float64)

@@ -8,6 +8,7 @@ record has what was measured), and these lose about one bit.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from math import lcm
 
 Matrix = tuple[tuple[Fraction, ...], ...]
@@ -25,6 +26,7 @@ class Toom:
     out: Matrix  # m x n
 
 
+@cache
 def toom(outputs: int, taps: int) -> Toom:
     """The transposed product of polynomials: a filter is a product read backwards."""
     count = outputs + taps - 1

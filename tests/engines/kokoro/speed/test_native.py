@@ -9,7 +9,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from api.engines.computing.native.convolution import Shape
-from api.engines.computing.native.kit import TOOM, Kit, kit_for
+from api.engines.computing.native.kit import TOOM, Kit, blocks_of, kit_for
 from api.engines.computing.native.layer import Layer, toom_layer
 from api.engines.computing.native.machine import Cpu
 from api.engines.computing.native.toom import toom
@@ -93,14 +93,17 @@ def by_torch(conv: torch.nn.Conv1d, x: Tensor, gain: Tensor, shift: Tensor, alph
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
-@pytest.mark.parametrize("length", [1, 7, 191, 4000])
-@pytest.mark.parametrize("dilation", [1, 3, 5])
-def test_every_tile_is_in_one_block(length: int, dilation: int, threads: int) -> None:
-    tiles, blocks = TOOM.blocks_of(length, dilation, rows=6, threads=threads)
-    assert tiles % 6 == 0
-    assert tiles <= 48
-    assert blocks % dilation == 0
-    assert blocks // dilation * tiles * 4 * dilation >= length
+@pytest.mark.parametrize("steps", [1, 2, 47, 48, 1000])
+@pytest.mark.parametrize("phases", [1, 3, 5])
+def test_every_step_is_in_one_block(steps: int, phases: int, threads: int) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    size, blocks = blocks_of(steps, phases, most=48, rows=6)
+    torch.set_num_threads(before)
+    assert size % 6 == 0
+    assert size <= 48
+    assert blocks % phases == 0
+    assert (blocks // phases - 1) * size < steps <= blocks // phases * size
 
 
 def test_the_vocoder_sounds_as_the_reference_does(pair: Pair) -> None:
