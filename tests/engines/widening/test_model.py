@@ -52,7 +52,7 @@ async def test_a_stream_is_what_the_model_makes_of_the_whole(tmp_path: Path, wid
     name = publish(tmp_path / f"tiny.{suffix}", tiny(widths), told(widths))
     async with opened(tmp_path, name) as widening:
         assert widening.rate_hz == widths.rate_hz
-        for length in (0, 1, 2, 3, 320, 20_011):
+        for length in (0, 1, 2, 3, 320, 5_011):
             sound = noise(length)
             whole = by_hand(widths, sound)
             assert apart(await widen(widening, sound), whole) <= 1
