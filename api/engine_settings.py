@@ -138,3 +138,9 @@ class Spark(Section):
         description="A listener with so much sound in hand gets no more of a segment until it is whole, and was "
         "checked. Less holds more back, and so can mend more of what a model gets wrong.",
     )
+    widen: str = Field(
+        "off",
+        min_length=1,
+        description="How its 16 kHz become more: `off`; `soxr` resamples to 24 kHz, `soxr:48000` to 48; else a "
+        "model, a file in `CHORUS_MODELS_DIR`. It can run code: take one only from whom you trust.",
+    )

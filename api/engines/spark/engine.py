@@ -12,6 +12,7 @@ from api.engines.batcher import Step
 from api.engines.spark.layout import Layout
 from api.engines.spark.plausible import LETTER_S, seconds_of
 from api.engines.spark.speakers import Speakers
+from api.engines.widening import open_widening, widened
 from api.errors import EngineUnavailable, UnsupportedParameter
 from api.settings import Settings
 from api.types import Capability, Limits, Plan, Run, Speech, Voice
@@ -88,7 +89,10 @@ class SparkEngine(Engine):
                 raise UnsupportedParameter(f"'{param}' is not supported with a cloned voice.", param=param)
         return voice
 
-    async def synthesize(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Utterance]:
+    def synthesize(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Utterance]:
+        return widened(self._said(plan, voice, run), self._open_studio.widening, run)
+
+    async def _said(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Utterance]:
         studio = self._open_studio
         recital = studio.recital(plan, voice, run, sign_s=self.settings.server.silence_s / SIGNS_OF_LIFE)
         try:
@@ -121,12 +125,18 @@ def layout_of(settings: Settings) -> Layout:
     return Layout(settings.models_dir / settings.spark.model)
 
 
+def rate_hz(settings: Settings) -> int:
+    """At what rate the engine's sound leaves it."""
+    widening = open_widening(settings.spark.widen, SAMPLE_RATE_HZ, settings.models_dir)
+    return widening.rate_hz if widening else SAMPLE_RATE_HZ
+
+
 def card(settings: Settings, speakers: Speakers, slots: int, shortcomings: tuple[str, ...] = ()) -> Card:
     steered = {Capability.SPEED, Capability.PITCH} if speakers.steered else set()
     size = settings.spark.segment_chars
     return Card(
         name=settings.spark.model,
-        sample_rate_hz=SAMPLE_RATE_HZ,
+        sample_rate_hz=rate_hz(settings),
         # The first segment is short: it is heard before it is whole, and so before it can be checked.
         limits=Limits(size, min(settings.spark.first_segment_chars, size), slots, by_sound=True),
         capabilities=frozenset({Capability.SEED, Capability.FRESH_SPEAKER, *steered}),

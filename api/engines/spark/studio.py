@@ -8,7 +8,7 @@ import torch
 
 from api.engines.batcher import Step
 from api.engines.lm import open_language_model
-from api.engines.spark.codec import Booth
+from api.engines.spark.codec import SAMPLE_RATE_HZ, Booth
 from api.engines.spark.layout import Layout
 from api.engines.spark.plausible import Fault
 from api.engines.spark.prefaces import Kept, Prefaces
@@ -17,6 +17,7 @@ from api.engines.spark.recital import AHEAD, Recital
 from api.engines.spark.role import Pulse, Role
 from api.engines.spark.speakers import Speakers
 from api.engines.spark.vocabulary import Vocabulary
+from api.engines.widening import open_widening
 from api.errors import EngineFailed, EngineUnavailable
 from api.settings import Settings
 from api.types import Plan, Run, Voice
@@ -36,7 +37,9 @@ class Studio:
         self.pulse = Pulse()
         self.on_fault: Callable[[Fault], None] = lambda _: None
         self.on_chunk: Callable[[bool], None] = lambda _: None
-        self.booth = Booth(layout.codec, _device(settings.spark.device))
+        device = _device(settings.spark.device)
+        self.booth = Booth(layout.codec, device)
+        self.widening = open_widening(settings.spark.widen, SAMPLE_RATE_HZ, settings.models_dir, device)
         self.model = open_language_model(layout.language_model, settings, reserve_bytes=reserve_bytes)
 
     async def open(self, on_step: Callable[[Step], None]) -> None:
@@ -49,6 +52,9 @@ class Studio:
         fingerprint = await asyncio.to_thread(layout.fingerprint)
         self._opened.push_async_callback(self.booth.close)
         await self.booth.open(self._stepped(on_step))
+        if self.widening is not None:
+            self._opened.push_async_callback(self.widening.stop)
+            await self.widening.start()
         self._opened.push_async_callback(self.model.stop)
         await self.model.start()
         kept = await asyncio.to_thread(Kept, layout.prefaces, fingerprint, rows)

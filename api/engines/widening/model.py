@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from api.engines.batcher import Batcher, Bounds, Stage
+from api.engines.computing.device import is_fatal
 from api.engines.widening import file
 from api.engines.widening.base import Widener, Widening
 from api.engines.widening.windows import FULL_SCALE, Context, Window, Windows
@@ -54,7 +55,7 @@ class Model(Widening):
 
     async def start(self) -> None:
         stage: Stage[Window, Samples] = Stage(self._widened, len, BOUNDS)
-        self._batcher = Batcher((stage,), "widening")
+        self._batcher = Batcher((stage,), "widening", is_fatal=is_fatal)
         try:
             self._module: Any = await self._batcher.do(partial(file.module, self._path, self._device))
             await self._batcher.do(self._check)
