@@ -1,6 +1,8 @@
 """The shape of the house, where a linter cannot see it."""
 
 import re
+import subprocess
+import sys
 
 from api.engines.registry import ENGINES
 from tests.server import ROOT
@@ -24,6 +26,14 @@ def test_an_engine_is_named_in_the_places_that_adding_one_touches() -> None:
         and names.search(path.read_text())
     ]
     assert strangers == []
+
+
+def test_an_engine_can_be_asked_what_it_lacks_before_anything_heavy_is_loaded() -> None:
+    asks = "import sys; from api.engines.registry import ENGINES, engine_class; [engine_class(n) for n in ENGINES]"
+    heavy = {"torch", "transformers", "vllm", "safetensors", "spacy", "misaki", "llvmlite"}
+    command = [sys.executable, "-c", f"{asks}; print(*sys.modules)"]
+    loaded = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    assert not heavy & {*loaded}
 
 
 def test_only_settings_reads_the_environment() -> None:

@@ -9,7 +9,6 @@
     style        norms that a voice's style turns
     spans        what of a padded batch is real: every row comes out as if it were alone
     steps        the two computations, where a device may put its own
-    precision    how exactly the vocoder computes
 
 Lines of like length in phonemes share the first half; readings of like length in frames share the second, which
 does 95 % of the work and whose length is known only then. Importing this package itself imports nothing: the

@@ -1,8 +1,7 @@
 """What the model does otherwise on an NVIDIA GPU. Nothing here changes what is computed, only how.
 
     norm    norm and snake as one kernel (Triton)
-    graphs  small steps recorded once and replayed, in dense buckets of rows and lengths
-    steps   the model's two steps on these
+    steps   the model's two steps, small ones recorded and replayed in dense buckets (`engines/computing/cuda`)
     quicken what is tried, and taken if it sounds the same
 
 Each is small and plain, because none of it has run on a GPU yet: on a CPU the kernel runs in Triton's interpreter,
