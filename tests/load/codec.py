@@ -2,8 +2,8 @@
 
     python -m tests.load.codec [--threads 2] [--turns 3] [--whole | --memory]
 
-Prints: sound made in a second of time, by batch size and window, against what this device could compute at most;
-whole utterances in turns with the reference; and memory of the half that decodes against the whole model.
+Prints what sound it makes in a second by batch size and window, against what this device could compute at most;
+or whole utterances in turns with the reference; or the memory of the half that decodes against the whole model.
 """
 
 import argparse
@@ -21,6 +21,8 @@ import torch
 
 from api.engines.spark.codec import BiCodec, Context, Window, open_bicodec
 from api.engines.spark.codec.checkpoint import load
+from api.engines.spark.codec.context import find_context
+from api.engines.spark.codec.quicken import quicken
 from tests.engines.spark.bicodec import Reference, publish_bicodec
 from tests.load.kokoro.limits import measure
 
@@ -39,15 +41,18 @@ def main() -> None:
     torch.set_grad_enabled(False)
     if wanted.threads:
         torch.set_num_threads(wanted.threads)
-    with tempfile.TemporaryDirectory() as folder:
-        publish_bicodec(Path(folder), narrow=False)
+    with tempfile.TemporaryDirectory() as own:
+        folder = wanted.folder or publish_bicodec(Path(own), narrow=False)
         if wanted.memory:
-            _print_memory(Path(folder), device)
+            _print_memory(folder, device)
             return
-        codec = open_bicodec(Path(folder), device)
-        if not wanted.whole:
+        codec = load(folder, device).model
+        quicken(codec)
+        if wanted.whole:
+            _print_whole(codec, folder, wanted.turns)
+        else:
+            codec.context = find_context(codec)
             _print_windows(codec, device, wanted.turns)
-        _print_whole(codec, Path(folder), wanted.turns)
 
 
 def _print_windows(codec: BiCodec, device: torch.device, turns: int) -> None:
@@ -138,7 +143,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, help="on a CPU; otherwise torch's choice")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--memory", action="store_true", help="memory instead of time")
-    parser.add_argument("--whole", action="store_true", help="whole utterances alone, beside the reference")
+    parser.add_argument("--whole", action="store_true", help="whole utterances, in turns with the reference")
+    parser.add_argument("--folder", type=Path, help="of a published BiCodec; otherwise one is made")
     return parser.parse_args()
 
 

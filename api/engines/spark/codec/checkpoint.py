@@ -84,7 +84,8 @@ class _Source:
 
     def _whole(self, name: str) -> Tensor:
         if name in self._there:
-            return self._read(name)
+            # What is read is mapped; a copy lets go of the file, and of what was read of it only to be folded.
+            return self._read(name).clone()
         stem = name.removesuffix("weight")
         for length, direction in SPELLINGS:
             if name.endswith(".weight") and {stem + length, stem + direction} <= self._there:

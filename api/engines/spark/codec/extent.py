@@ -12,6 +12,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from api.engines.computing.copies import sent
+
 
 class Row(NamedTuple):
     """The first step that a row holds, how many are wanted of it, and the step after its last."""
@@ -49,7 +51,7 @@ class Extent:
     def of(cls, rows: Sequence[tuple[int, int, int]], device: torch.device) -> "Extent":
         """Each row's steps before the wanted ones, the wanted ones, and those after them."""
         known = tuple(Row(-before, wanted, wanted + after) for before, wanted, after in rows)
-        edges = torch.tensor([(row.start, row.end) for row in known]).to(device)
+        edges = sent(torch.tensor([(row.start, row.end) for row in known]), device)
         return cls(
             first=min(row.start for row in known),
             stop=max(row.end for row in known),

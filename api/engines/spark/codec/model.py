@@ -1,15 +1,20 @@
 """BiCodec's decoder: windows of many utterances in one batch."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
 
+from api.engines.computing.copies import sent
+from api.engines.computing.precision import Precision, computing
 from api.engines.spark.codec.config import Config, SpeakerShape
 from api.engines.spark.codec.extent import Extent
 from api.engines.spark.codec.prenet import Prenet
 from api.engines.spark.codec.wave import WaveGenerator
 from api.engines.spark.codec.window import Context, Window
+
+# As `BiCodec.sound`.
+Sounds = Callable[[Tensor, Tensor, Extent], Tensor]
 
 
 class SpeakerVector(nn.Module):
@@ -47,9 +52,17 @@ class BiCodec(nn.Module):
         self.prenet = Prenet(config.prenet)
         # In its place, something faster where a device has it (see `quicken`).
         self.wave: nn.Module = WaveGenerator(config.wave)
+        self.precision = Precision.FP32
+        # In place of `sound`, where a device has something faster.
+        self.faster: Sounds | None = None
         # Beyond this nothing is looked at, whatever the weights are.
         self.reach = self.prenet.reach + self.wave.reach
         self.context = Context(self.reach, self.reach)
+
+    @property
+    def speaker_width(self) -> int:
+        """How many numbers `speaker` makes."""
+        return self.config.speaker.outputs + self.prenet.style_width
 
     @property
     def device(self) -> torch.device:
@@ -66,7 +79,8 @@ class BiCodec(nn.Module):
         """What is wanted of each window, as samples between -1 and 1, on the device."""
         extent = Extent.of([(window.before, window.wanted, window.after) for window in windows], self.device)
         speakers = torch.stack([window.speaker for window in windows])
-        sound = self.sound(_laid(windows, extent).to(self.device), speakers, extent)
+        way = self.sound if self.faster is None else self.faster
+        sound = way(sent(_laid(windows, extent), self.device), speakers, extent)
         rate = self.config.samples_per_token
         return [row[: window.wanted * rate] for row, window in zip(sound, windows, strict=True)]
 
@@ -75,7 +89,9 @@ class BiCodec(nn.Module):
         width = self.config.speaker.outputs
         vector, style = speakers[:, :width], speakers[:, width:].unflatten(1, (-1, 2 * self.config.prenet.width))
         x, extent = self.prenet(self.spread(self.codebook(codes)), style, extent, self.wave.reach)
-        return self.wave((x + vector[:, None]).transpose(1, 2), extent)
+        with computing(self.precision, x.device):
+            sound: Tensor = self.wave((x + vector[:, None]).transpose(1, 2), extent)
+        return sound
 
 
 def _laid(windows: Sequence[Window], extent: Extent) -> Tensor:

@@ -7,7 +7,7 @@ import torch
 from api.engines.spark.codec.checkpoint import load
 from api.engines.spark.codec.context import find_context
 from api.engines.spark.codec.model import BiCodec
-from api.engines.spark.codec.quicken import quicken
+from api.engines.spark.codec.quicken import quicken, quicken_further
 
 
 def open_bicodec(folder: Path, device: str | torch.device = "cpu") -> BiCodec:
@@ -15,4 +15,5 @@ def open_bicodec(folder: Path, device: str | torch.device = "cpu") -> BiCodec:
     codec = load(folder, device).model
     quicken(codec)
     codec.context = find_context(codec)
+    quicken_further(codec)
     return codec

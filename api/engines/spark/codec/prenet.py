@@ -102,10 +102,17 @@ class Prenet(nn.Module):
     def reach(self) -> int:
         return sum(backbone.reach for backbone in self.backbones)
 
+    @property
+    def style_width(self) -> int:
+        return sum(2 * norm.width for norm in self._styled)
+
+    @property
+    def _styled(self) -> list[StyledNorm]:
+        return [module for module in self.backbones[-1].modules() if isinstance(module, StyledNorm)]
+
     def style(self, speaker: Tensor) -> Tensor:
         """All that the norms make of a speaker: [norms, 2 x width]."""
-        styled = [module for module in self.backbones[-1].modules() if isinstance(module, StyledNorm)]
-        return torch.stack([norm.style(speaker) for norm in styled])
+        return torch.stack([norm.style(speaker) for norm in self._styled])
 
     def forward(self, x: Tensor, style: Tensor, extent: Extent, reach: int) -> tuple[Tensor, Extent]:
         """[batch, tokens, inputs] and [batch, norms, 2 x width] to [batch, steps, outputs]."""

@@ -12,14 +12,15 @@ KERNEL = 7
 DILATIONS = (1, 3, 9)
 STEPS = 2  # the axis of steps: [batch, channels, steps]
 
-# ([batch, channels, steps], alpha, one over it) to the first's shape.
-Bend = Callable[[Tensor, Tensor, Tensor], Tensor]
+# ([batch, channels, steps], alpha, one over it, kind of the result) to the first's shape.
+Bend = Callable[[Tensor, Tensor, Tensor, torch.dtype], Tensor]
 
 
-def bent(x: Tensor, alpha: Tensor, inverse: Tensor) -> Tensor:
-    """x + sin²(αx)/α."""
+def bent(x: Tensor, alpha: Tensor, inverse: Tensor, kind: torch.dtype) -> Tensor:
+    """x + sin²(αx)/α, in fp32 whatever comes in and goes out."""
+    x = x.float()
     sine = torch.sin(x * alpha)
-    return torch.addcmul(x, sine * inverse, sine)
+    return torch.addcmul(x, sine * inverse, sine).to(kind)
 
 
 class Snake(nn.Module):
@@ -31,8 +32,9 @@ class Snake(nn.Module):
         # In place of `bent`, where a device has something faster (see `cuda`).
         self.bend: Bend = bent
 
-    def forward(self, x: Tensor) -> Tensor:
-        return self.bend(x, self.alpha, 1 / (self.alpha + 1e-9))
+    def forward(self, x: Tensor, kind: torch.dtype) -> Tensor:
+        """`kind`: of the convolution after it."""
+        return self.bend(x, self.alpha, 1 / (self.alpha + 1e-9), kind)
 
 
 class Unit(nn.Module):
@@ -44,8 +46,10 @@ class Unit(nn.Module):
         self.conv2 = nn.Conv1d(channels, channels, 1)
 
     def forward(self, x: Tensor, extent: Extent) -> Tensor:
-        y = self.conv1(extent.hide(self.snake1(x), STEPS))
-        y = self.conv2(self.snake2(y))
+        kind = self.conv1.weight.dtype
+        y = self.conv1(extent.hide(self.snake1(x, kind), STEPS))
+        y = self.conv2(self.snake2(y, kind))
+        # What units hand on is fp32 in any case.
         return torch.add(x, y)
 
 
@@ -67,7 +71,7 @@ class Stretch(nn.Module):
         return max(before, after)
 
     def forward(self, x: Tensor, extent: Extent, reach: int) -> tuple[Tensor, Extent]:
-        x = self.up(extent.hide(self.snake(x), STEPS))
+        x = self.up(extent.hide(self.snake(x, self.up.weight.dtype), STEPS)).float()
         extent = extent.stretched(self.rate)
         x = x[..., : extent.stop - extent.first]
         reach += sum(unit.reach for unit in self.units)
@@ -106,12 +110,12 @@ class WaveGenerator(nn.Module):
     def forward(self, x: Tensor, extent: Extent) -> Tensor:
         """[batch, channels, steps] to [batch, samples]: the wanted ones, and no others."""
         part, extent = extent.within(self.reach)
-        x = self.first(extent.hide(x[..., part], STEPS))
+        x = self.first(extent.hide(x[..., part], STEPS).to(self.first.weight.dtype)).float()
         reaches = self.reaches
         part, extent = extent.within(reaches[0])
         x = x[..., part]
         for stretch, reach in zip(self.stretches, reaches[1:], strict=True):
             x, extent = stretch(x, extent, reach)
-        x = torch.tanh(self.last(extent.hide(self.snake(x), STEPS)))
+        x = torch.tanh(self.last(extent.hide(self.snake(x, self.last.weight.dtype), STEPS)))
         part, _ = extent.within(0)
         return x[:, 0, part]

@@ -12,7 +12,6 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from api.engines.computing.cuda.graphs import ROWS, Bucket, Step, bucket_for, buckets
 from api.engines.computing.precision import Precision
@@ -35,6 +34,7 @@ from api.engines.kokoro.speed.cuda.steps import (
     like_text,
     spanned,
 )
+from tests.engines.computing.questions import NoQuestions
 from tests.engines.kokoro.stage import Pair, lines, narrow_pair
 from tests.server import ROOT
 
@@ -48,16 +48,6 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
 @pytest.fixture
 def said() -> list[Line]:
     return lines([12, 3, 20], (1.0, 1.5))
-
-
-class NoQuestions(TorchDispatchMode):
-    """Fails where the host would have to wait for a value, or would send one that a recording could not change."""
-
-    ASKING = ("_local_scalar_dense", "nonzero", "is_nonzero", "equal", "masked_select", "lift_fresh", "unique")
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        assert func.overloadpacket.__name__ not in self.ASKING, f"{func} asks the device"
-        return func(*args, **kwargs or {})
 
 
 class Rehearsed:
