@@ -21,13 +21,17 @@ with_torch = $(PIP) -e ".[$(1)]" "$(2)" || { $(PIP) --index-url $(TORCH_INDEX) "
 KOKORO := kokoro,kokoro-zh
 TESTS := test,check
 
-.PHONY: install kokoro serve test coverage test-full check faults soak bench bench-kokoro docs clean
+.PHONY: install kokoro spark serve test coverage test-full check faults soak bench bench-kokoro docs clean
 
 install: .venv/serve.done
 
 # What Kokoro needs, and the model itself: `make serve` then takes it.
 kokoro: .venv/kokoro.done
 	@$(BIN)/chorus download kokoro
+
+# The same for Spark-TTS, whose weights are not for commercial use: CHORUS_ENGINE=spark make serve.
+spark: .venv/spark.done
+	@$(BIN)/chorus download spark
 
 serve: install
 	@exec $(BIN)/chorus serve
@@ -93,6 +97,11 @@ $(BIN)/python:
 .venv/kokoro.done: pyproject.toml $(BIN)/python
 	@echo "installing chorus with Kokoro (once)"
 	@$(call with_torch,$(KOKORO),$(TORCH))
+	@touch $@ .venv/serve.done
+
+.venv/spark.done: pyproject.toml $(BIN)/python
+	@echo "installing chorus with Spark-TTS (once)"
+	@$(call with_torch,spark,$(TORCH))
 	@touch $@ .venv/serve.done
 
 # Kokoro's reference implementation would bring a second espeak and a spaCy model from elsewhere, and vLLM gigabytes that

@@ -25,6 +25,8 @@ BOOT_DEADLINE_S = 90
 class Server:
     """`with Server(ENGINE="tone") as server:` runs one; names are settings without their prefix."""
 
+    boot_deadline_s = BOOT_DEADLINE_S
+
     def __init__(self, **settings: object) -> None:
         self.port = int(str(settings.pop("SERVER__PORT", None) or free_port()))
         self.url = f"http://127.0.0.1:{self.port}"
@@ -104,7 +106,7 @@ class Server:
         return httpx.post(f"{self.url}/v1/audio/speech", json=body, timeout=30)
 
     def _wait_until_ready(self) -> None:
-        deadline = time.monotonic() + BOOT_DEADLINE_S
+        deadline = time.monotonic() + self.boot_deadline_s
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
                 raise RuntimeError(f"the server ended at start:\n{self.log}")

