@@ -66,6 +66,10 @@ class Bounds:
         codes = seconds_of(text) / rate * CODES_A_SECOND
         return cls(max(FEWEST, int(codes * LEAST) - LEEWAY_LEAST), int(codes * MOST) + LEEWAY_MOST)
 
+    def within(self, room: int) -> "Bounds":
+        """Where the model has no room for more, that is a bound too, unless not even the least would fit."""
+        return Bounds(self.least, max(self.least, min(self.most, room)))
+
 
 class Judge:
     """Follows one segment's codes as they come. A fault is told with how many of the codes are sound."""

@@ -70,13 +70,14 @@ class Role:
         if self._likeness is not None and self._likeness.codes:
             spoken, codes = _gone_on_from(self._likeness.transcript, text), self._likeness.codes
         first = studio.vocabulary.semantics.start
-        bounds = Bounds.of(text, self._levels.rate)
+        prompt = (
+            *studio.prompts.opening(spoken, self._speaker, self._levels),
+            *self._preface.ids,
+            *(first + code for code in codes),
+        )
+        bounds = Bounds.of(text, self._levels.rate).within(studio.model.context - len(prompt) - 1)
         ask = Ask(
-            prompt=(
-                *studio.prompts.opening(spoken, self._speaker, self._levels),
-                *self._preface.ids,
-                *(first + code for code in codes),
-            ),
+            prompt,
             stop=studio.vocabulary.ends,
             most=bounds.most + 1,
             seed=seed_of("segment", self._run.seed or 0, index, text),

@@ -24,6 +24,7 @@ class Author:
     def __init__(self) -> None:
         self.goes: list[tuple[Sequence[int], bool]] = []
         self.asks: list[Ask] = []
+        self.faults: list[str] = []
 
     def __call__(self, ask: Ask) -> tuple[Sequence[int], bool]:
         known = self.engine._open_studio.vocabulary
@@ -57,6 +58,7 @@ async def spark(
     monkeypatch.setattr("api.engines.spark.studio.open_language_model", lambda *_, **__: model)
     engine = SparkEngine(Settings(engine="spark", models_dir=models, **fields))  # type: ignore[arg-type]
     author.engine = engine
+    engine.on_retake = author.faults.append
     await engine.start()
     try:
         yield engine, model

@@ -102,6 +102,17 @@ class TestSegments:
         assert known.speeds[4] in author.asks[0].prompt
         assert known.pitches[1] in author.asks[0].prompt
 
+    async def test_the_longest_segment_is_asked_for_within_what_the_model_holds(
+        self, spark_models: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        author = Author()
+        async with spark(spark_models, monkeypatch, author, spark={"segment_chars": 400}) as (engine, model):
+            model.context = 3000
+            await heard(engine, run_of(lambda: inf), text=f"{TEXT} {'and so on ' * 36}", speed=0.9)
+            longest = max(author.asks, key=lambda ask: len(ask.prompt))
+            assert len(longest.prompt) > 350
+            assert len(longest.prompt) + longest.most == model.context
+
     async def test_a_fresh_speaker_is_somebody_else_and_speaks_all_of_it(self, stage: Stage) -> None:
         engine, _, author = stage
         await heard(engine, run_of(), text=LONG)
@@ -117,10 +128,8 @@ class TestMending:
     async def test_while_the_listener_has_enough_the_rest_is_held_until_it_is_whole(self, stage: Stage) -> None:
         engine, _, author = stage
         author.goes = [(ROUND, True)]
-        retakes: list[str] = []
-        engine._open_studio.on_fault = retakes.append
         chunks = await heard(engine, run_of(lambda: 60.0))
-        assert retakes == ["goes_round"]
+        assert author.faults == ["goes_round"]
         mended, first = author.asks[1], engine._open_studio.vocabulary.semantics.start
         kept = [number - first for number in mended.prompt if number in engine._open_studio.vocabulary.semantics]
         assert kept == ROUND[: len(kept)]
