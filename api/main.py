@@ -41,6 +41,7 @@ def create_app(
         engine = choose(chosen)(chosen)
         engine.on_batch = partial(counting.observe, metrics.BATCH)
         engine.on_retake = partial(counting.add, metrics.RETAKES)
+        engine.on_chunk = partial(counting.add, metrics.CHUNKS)
         tell("loading the engine")
         await engine.start()
         rooms = Rooms.around(engine)

@@ -141,6 +141,12 @@ RETAKES = Counter(
     ("fault",),
     (("too_short",), ("too_long",), ("goes_round",), ("silent",)),
 )
+CHUNKS = Counter(
+    "chorus_chunks_total",
+    "Chunks that a codec decoded, and whether they are `exact`, which they are where the listener could wait.",
+    ("exact",),
+    (("yes",), ("no",)),
+)
 BATCH = Histogram("chorus_batch_size", "Requests that an engine spoke at the same time.", buckets=SIZES)
 
 # --- the queue, over all hosts that share it ---

@@ -18,6 +18,7 @@ from tests.server import ROOT
 LABELS = {
     *("route", "status", "code", "reason", "delivery", "priority", "format"),
     *("worker", "state", "gpu", "version", "engine", "fault"),
+    "exact",
 }
 UNITS = ("seconds", "bytes", "ratio", "total", "info")
 # What is counted in pieces has no unit.

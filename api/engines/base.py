@@ -96,6 +96,8 @@ class Engine(ABC):
         self.on_batch: Callable[[int], None] = lambda _: None
         # Called with what was wrong, by an engine that speaks a part of a text anew where it went wrong.
         self.on_retake: Callable[[str], None] = lambda _: None
+        # Called with "yes" or "no" for each chunk that a codec decodes: whether it sounds as in the whole.
+        self.on_chunk: Callable[[str], None] = lambda _: None
 
     @classmethod
     def missing(cls, settings: Settings) -> str | None:  # noqa: ARG003

@@ -62,6 +62,7 @@ class SparkEngine(Engine):
         # Imports torch, which takes seconds.
         self._studio = studio = await asyncio.to_thread(_studio, layout_of(self.settings), self.settings)
         studio.on_fault = self.on_retake
+        studio.on_chunk = self._on_chunk
         studio.model.on_lost = self._lost
         try:
             await studio.open(self._on_step)
@@ -76,6 +77,9 @@ class SparkEngine(Engine):
     async def stop(self) -> None:
         if self._studio is not None:
             await self._studio.close()
+
+    def _on_chunk(self, exact: bool) -> None:  # noqa: FBT001 - as the codec calls it
+        self.on_chunk("yes" if exact else "no")
 
     def measure(self, text: str) -> int:
         """In letters that take as long to say: a sign of Chinese is more than three of them."""
