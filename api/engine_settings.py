@@ -144,3 +144,11 @@ class Spark(Section):
         description="How its 16 kHz become more: `off`; `soxr` resamples to 24 kHz, `soxr:48000` to 48; else a "
         "model, a file in `CHORUS_MODELS_DIR`. It can run code: take one only from whom you trust.",
     )
+    cloning: Literal["off", "on"] = Field(
+        "off",
+        description="Let callers send a clip to be spoken like (`ref_audio`). A voice is somebody's: switch it on "
+        "for callers who have leave to use it. Clips in the model's folder are voices either way.",
+    )
+    cloning_device: Literal["cpu", "cuda"] = Field(
+        "cpu", description="What listens to clips; with `ref_text` it takes seconds on a CPU."
+    )

@@ -101,11 +101,14 @@ class Rooms:
     def cast(self, speech: Speech) -> Cast:
         """The parts of the text, and a voice of the engine's for each. Refuses what the engine cannot do."""
         (first, *others) = text.read_script(speech)
-        voices = {first.voice: self.engine.voice(replace(speech, voice=first.voice))}
+        voices = {(first.voice, first.speed): self.engine.voice(_said_by(first, speech))}
         for part in others:
-            if part.voice not in voices:
-                voices[part.voice] = self._named_in_the_text(replace(speech, voice=part.voice))
-        return Cast(tuple((part, voices[part.voice]) for part in (first, *others)))
+            if (part.voice, part.speed) not in voices:
+                # The clip is the request's own voice, and no other.
+                clip = speech.reference if part.voice == first.voice else None
+                asked = _said_by(part, replace(speech, reference=clip))
+                voices[part.voice, part.speed] = self._named_in_the_text(asked)
+        return Cast(tuple((part, voices[part.voice, part.speed]) for part in (first, *others)))
 
     def _named_in_the_text(self, speech: Speech) -> Voice:
         try:
@@ -143,9 +146,9 @@ class Rooms:
         if speech.reference is None:
             return cast
         run.phases.turn(Phase.HEAR)
-        own = cast.lead
-        run.voice = heard = await self.engine.voice_like(speech.reference, own)
-        return Cast(tuple((part, heard if voice is own else voice) for part, voice in cast.roles))
+        own = cast.roles[0][0].voice
+        run.voice = heard = await self.engine.voice_like(speech.reference, cast.lead)
+        return Cast(tuple((part, heard if part.voice == own else voice) for part, voice in cast.roles))
 
     async def plan(self, speech: Speech, cast: Cast, run: Run) -> Plan:
         run.phases.turn(Phase.PLAN)
@@ -170,3 +173,8 @@ class Rooms:
 
     async def _beside_the_loop(self, work: Callable[P, T], *args: P.args, **kw: P.kwargs) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.encoding, partial(work, *args, **kw))
+
+
+def _said_by(part: Part, speech: Speech) -> Speech:
+    """What is asked of an engine for a part of the text: not every voice has every speed."""
+    return replace(speech, voice=part.voice, speed=part.speed)

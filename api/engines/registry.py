@@ -21,6 +21,7 @@ PUBLISHED: dict[str, str] = {
     "kokoro": "api.engines.kokoro.published:KOKORO",
     "kokoro-v1.1-zh": "api.engines.kokoro.published:KOKORO_ZH",
     "spark": "api.engines.spark.published:SPARK",
+    "spark-cloning": "api.engines.spark.published:SPARK_CLONING",
 }
 
 # What `auto` tries, best first. The first that lacks nothing here is taken.

@@ -15,7 +15,8 @@ from pathlib import Path
 import torch
 
 from api import clips
-from api.engines.spark.cloning.encoder import BICODEC, WAV2VEC2, Encoder
+from api.engines.spark.cloning.encoder import Encoder
+from api.engines.spark.layout import Layout
 from tests.clips.recorded import speech, written
 from tests.engines.spark.bicodec import publish_bicodec
 from tests.engines.spark.cloning.wav2vec2 import publish_wav2vec2
@@ -26,13 +27,14 @@ TIMES = 3
 
 def main(folder: Path) -> None:
     torch.set_num_threads(1)
-    if not (folder / WAV2VEC2 / "pytorch_model.bin").exists():
-        publish_bicodec(folder / BICODEC, narrow=False)
+    layout = Layout(folder)
+    if layout.lacks_for_cloning(words=True):
+        publish_bicodec(layout.codec, narrow=False)
         publish_wav2vec2(folder, narrow=False)
     before = _memory_mib()
-    Encoder.load(folder, words=False).portrait(speech(6), words=False)
+    Encoder.load(layout, words=False).portrait(speech(6), words=False)
     print(f"who speaks: {_memory_mib() - before:.0f} MiB")
-    encoder = Encoder.load(folder)
+    encoder = Encoder.load(layout)
     encoder.portrait(speech(1), words=True)
     print(f"and what is said: {_memory_mib() - before:.0f} MiB")
     for seconds in SECONDS:

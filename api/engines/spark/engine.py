@@ -4,18 +4,20 @@ import asyncio
 import importlib.util
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from api.engines import lm
 from api.engines.base import Card, Engine, Needs, Utterance
 from api.engines.batcher import Step
+from api.engines.spark.cloning import Likeness
 from api.engines.spark.layout import Layout
 from api.engines.spark.plausible import LETTER_S, seconds_of
 from api.engines.spark.speakers import Speakers
 from api.engines.widening import open_widening, widened
 from api.errors import EngineUnavailable, UnsupportedParameter
 from api.settings import Settings
-from api.types import Capability, Limits, Plan, Run, Speech, Voice
+from api.types import Capability, Limits, Plan, Reference, Run, Speech, Voice
 
 if TYPE_CHECKING:
     from api.engines.spark.studio import Studio
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 SAMPLE_RATE_HZ = 16_000
 # What the codec takes of a GPU beside the language model: its weights, and the windows of a batch. Reckoned.
 CODEC_BYTES = 1_200 * 2**20
+# What listens to clips takes, where it is loaded: its weights, and what 30 s leave behind on their way. Reckoned.
+CLONING_BYTES = 1_800 * 2**20
 # As many asks as a language model has at once on a CPU, for two segments of each request.
 SLOTS_ON_CPU = 8
 # A request that waits for its turn says so this many times before it would be taken for one that hangs.
@@ -37,19 +41,25 @@ class SparkEngine(Engine):
 
     @classmethod
     def missing(cls, settings: Settings) -> str | None:
-        for package in ("tokenizers", "yaml"):
+        for package in ("tokenizers", "yaml", "soundfile"):
             if importlib.util.find_spec(package) is None:
                 return f"The package {package} is not installed: pip install 'chorus[spark]'"
         if lacking := lm.missing(settings):
             return lacking
         if lacks := layout_of(settings).lacks():
             return f"There is no {lacks}: `chorus download spark` fetches Spark's own to CHORUS_MODELS_DIR"
+        lacks = layout_of(settings).lacks_for_cloning(words=True) if settings.spark.cloning == "on" else None
+        if lacks:
+            return f"There is no {lacks}: `chorus download spark-cloning` fetches it to CHORUS_MODELS_DIR"
         return None
 
     @classmethod
     def needs(cls, settings: Settings) -> Needs:
         """One worker speaks for all: both of its models batch by themselves."""
-        return lm.needs(layout_of(settings).language_model, settings, reserve_bytes=CODEC_BYTES)
+        found = lm.needs(layout_of(settings).language_model, settings, reserve_bytes=_beside_the_model(settings))
+        if settings.spark.cloning == "on" and settings.spark.cloning_device == "cpu":
+            return replace(found, memory_mib=found.memory_mib + CLONING_BYTES // 2**20)
+        return found
 
     @classmethod
     async def described(cls, settings: Settings) -> Card:
@@ -69,7 +79,8 @@ class SparkEngine(Engine):
         except BaseException:
             await self.stop()
             raise
-        self.card = card(self.settings, studio.speakers, studio.most_at_once, studio.shortcomings)
+        described = card(self.settings, studio.speakers, studio.most_at_once, studio.shortcomings)
+        self.card = replace(described, voices=studio.voices)
 
     async def rehearse(self) -> None:
         await self._open_studio.describe_all()
@@ -89,9 +100,17 @@ class SparkEngine(Engine):
         voice = super().voice(speech)
         steered = (("speed", speech.speed != 1.0), ("pitch", speech.pitch != 1.0))
         for param, wanted in (*steered, ("fresh_speaker", speech.fresh_speaker)):
-            if wanted and speech.reference is not None:
+            if wanted and (speech.reference is not None or isinstance(voice, Likeness)):
                 raise UnsupportedParameter(f"'{param}' is not supported with a cloned voice.", param=param)
         return voice
+
+    async def voice_like(self, reference: Reference, voice: Voice) -> Voice:
+        cloner = self._open_studio.guests.cloner
+        assert cloner is not None, "the card does not say that it clones"
+        try:
+            return await cloner.likeness(reference, voice)
+        except (MemoryError, RuntimeError) as error:
+            raise self._translated(error) from error
 
     def synthesize(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Utterance]:
         return widened(self._said(plan, voice, run), self._open_studio.widening, run)
@@ -137,13 +156,14 @@ def rate_hz(settings: Settings) -> int:
 
 def card(settings: Settings, speakers: Speakers, slots: int, shortcomings: tuple[str, ...] = ()) -> Card:
     steered = {Capability.SPEED, Capability.PITCH} if speakers.steered else set()
+    cloning = {Capability.CLONING} if settings.spark.cloning == "on" else set()
     size = settings.spark.segment_chars
     return Card(
         name=settings.spark.model,
         sample_rate_hz=rate_hz(settings),
         # The first segment is short: it is heard before it is whole, and so before it can be checked.
         limits=Limits(size, min(settings.spark.first_segment_chars, size), slots, by_sound=True),
-        capabilities=frozenset({Capability.SEED, Capability.FRESH_SPEAKER, *steered}),
+        capabilities=frozenset({Capability.SEED, Capability.FRESH_SPEAKER, *steered, *cloning}),
         languages=speakers.languages,
         voices={name: speaker.voice for name, speaker in speakers.known.items()},
         shortcomings=shortcomings,
@@ -153,4 +173,10 @@ def card(settings: Settings, speakers: Speakers, slots: int, shortcomings: tuple
 def _studio(layout: Layout, settings: Settings) -> "Studio":
     from api.engines.spark.studio import Studio
 
-    return Studio(layout, settings, CODEC_BYTES)
+    return Studio(layout, settings, _beside_the_model(settings))
+
+
+def _beside_the_model(settings: Settings) -> int:
+    """What everything but the language model takes of a GPU."""
+    listens = settings.spark.cloning == "on" and settings.spark.cloning_device == "cuda"
+    return CODEC_BYTES + CLONING_BYTES * listens

@@ -7,6 +7,10 @@ from pathlib import Path
 
 from api.errors import EngineUnavailable
 
+HEARING_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+HEARING = "wav2vec2-large-xlsr-53"
+# The folder beside the models, for all of them.
+CLONING = "spark-cloning"
 # Of a large file so many pieces are read, evenly spread: other weights differ everywhere.
 PIECES, PIECE_BYTES = 64, 65_536
 
@@ -30,6 +34,17 @@ class Layout:
         return self.language_model / "tokenizer.json"
 
     @property
+    def voices(self) -> Path:
+        """Clips that are voices for everybody."""
+        return self.folder / "voices"
+
+    @property
+    def hearing(self) -> Path:
+        """The speech model that listens to clips: with the others, or where it was downloaded by itself."""
+        own = self.folder / HEARING
+        return own if own.exists() else self.folder.parent / CLONING / HEARING
+
+    @property
     def speakers(self) -> Path:
         return self.folder / "speakers.json"
 
@@ -47,6 +62,15 @@ class Layout:
             self.codec / "config.yaml",
             self.codec / "model.safetensors",
         )
+        return next((path for path in needed if not path.is_file()), None)
+
+    def lacks_for_cloning(self, *, words: bool) -> Path | None:
+        """The same for what listens to clips, with what is said in them or without."""
+        needed = [self.codec / "config.yaml", self.codec / "model.safetensors"]
+        if words:
+            needed += [self.hearing / "config.json", self.hearing / "preprocessor_config.json"]
+            weights = [self.hearing / name for name in HEARING_WEIGHTS]
+            needed.append(next((path for path in weights if path.is_file()), weights[-1]))
         return next((path for path in needed if not path.is_file()), None)
 
     def rows(self) -> int:

@@ -16,3 +16,15 @@ SPARK = Published(
         "BiCodec/model.safetensors",
     ),
 )
+
+# By itself, since it is as large as all the rest, and any model's: only callers' clips and transcripts need it.
+SPARK_CLONING = Published(
+    name="spark-cloning",
+    repository="SparkAudio/Spark-TTS-0.5B",
+    about="what Spark needs besides to clone voices (CHORUS_SPARK__CLONING=on)",
+    files=(
+        "wav2vec2-large-xlsr-53/config.json",
+        "wav2vec2-large-xlsr-53/preprocessor_config.json",
+        "wav2vec2-large-xlsr-53/pytorch_model.bin",
+    ),
+)

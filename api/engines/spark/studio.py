@@ -8,6 +8,7 @@ import torch
 
 from api.engines.batcher import Step
 from api.engines.lm import open_language_model
+from api.engines.spark.cloning.guests import Guests
 from api.engines.spark.codec import SAMPLE_RATE_HZ, Booth
 from api.engines.spark.layout import Layout
 from api.engines.spark.plausible import Fault
@@ -50,6 +51,8 @@ class Studio:
         self.vocabulary = await asyncio.to_thread(Vocabulary.read, layout.tokenizer, rows)
         self.prompts = Prompts(self.vocabulary)
         fingerprint = await asyncio.to_thread(layout.fingerprint)
+        self.guests = await asyncio.to_thread(Guests.open, layout, self._settings, self.speakers)
+        self._opened.push_async_callback(self.guests.stop)
         self._opened.push_async_callback(self.booth.close)
         await self.booth.open(self._stepped(on_step))
         if self.widening is not None:
@@ -78,6 +81,11 @@ class Studio:
     def most_at_once(self) -> int:
         """So many requests; whoever was let in never waits for a place in the model."""
         return max(1, self.model.most_at_once // (1 + AHEAD))
+
+    @property
+    def voices(self) -> dict[str, Voice]:
+        speakers = {name: speaker.voice for name, speaker in self.speakers.known.items()}
+        return {**speakers, **self.guests.voices}
 
     @property
     def shortcomings(self) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
 """From samples to tokens: all networks that cloning needs, on one device, one clip at a time."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 
@@ -10,9 +9,8 @@ from api.engines.spark.cloning.loudness import Clip, for_speaker, levelled
 from api.engines.spark.cloning.mels import Mels
 from api.engines.spark.cloning.speaker import SpeakerEncoder
 from api.engines.spark.cloning.weights import load_semantic_encoder, load_speaker_encoder
+from api.engines.spark.layout import Layout
 from api.errors import EngineUnavailable
-
-BICODEC, WAV2VEC2 = "BiCodec", "wav2vec2-large-xlsr-53"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +24,9 @@ class Portrait:
 class _Words:
     """What is said in a clip: three times as much work as who says it, and ten times the weights."""
 
-    def __init__(self, folder: Path, device: torch.device) -> None:
-        self._hearing = Hearing.load(folder / WAV2VEC2).to(device)
-        self._semantics = load_semantic_encoder(folder / BICODEC).to(device)
+    def __init__(self, layout: Layout, device: torch.device) -> None:
+        self._hearing = Hearing.load(layout.hearing).to(device)
+        self._semantics = load_semantic_encoder(layout.codec).to(device)
 
     def codes(self, samples: torch.Tensor) -> tuple[int, ...]:
         return tuple(self._semantics(self._hearing(samples))[0].tolist())
@@ -41,12 +39,16 @@ class Encoder:
         self._mels, self._speaker, self._words, self._device = mels.to(device), speaker.to(device), words, device
 
     @classmethod
-    def load(cls, folder: Path, device: str = "cpu", *, words: bool = True) -> "Encoder":
-        """Of a folder as it is published. Without `words`, clips are heard for who speaks alone."""
+    def load(cls, layout: Layout, device: str = "cpu", *, words: bool = True) -> "Encoder":
+        """Without `words`, clips are heard for who speaks alone. Raises EngineUnavailable."""
+        if lacking := layout.lacks_for_cloning(words=words):
+            raise EngineUnavailable(f"There is no {lacking}: `chorus download spark-cloning` fetches it.")
+        if device != "cpu" and not torch.cuda.is_available():
+            raise EngineUnavailable(f"There is no GPU for CHORUS_SPARK__CLONING_DEVICE={device}.")
         place = torch.device(device)
-        mels, speaker = load_speaker_encoder(folder / BICODEC)
+        mels, speaker = load_speaker_encoder(layout.codec)
         try:
-            return cls(mels, speaker, _Words(folder, place) if words else None, place)
+            return cls(mels, speaker, _Words(layout, place) if words else None, place)
         except torch.OutOfMemoryError as error:
             raise EngineUnavailable(f"There is no room on {device} for the networks that clone voices.") from error
 

@@ -11,6 +11,7 @@ from api.engines.spark.cloning import cloner as cloning
 from api.engines.spark.cloning.cloner import Cloner
 from api.engines.spark.cloning.encoder import Encoder, Portrait
 from api.engines.spark.cloning.loudness import Clip
+from api.engines.spark.layout import Layout
 from api.errors import InvalidRequest
 from api.types import Reference, Voice
 from tests.clips.recorded import speech, written
@@ -31,7 +32,7 @@ class Counted(Encoder):
 
 @pytest.fixture
 def encoder(folder: Path) -> Encoder:
-    return Counted.load(folder)
+    return Counted.load(Layout(folder))
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ async def test_few_clips_are_remembered(cloner: Cloner, encoder: Counted, monkey
 
 
 async def test_those_who_wait_when_it_stops_are_let_go(folder: Path) -> None:
-    cloner = Cloner(Encoder.load(folder))
+    cloner = Cloner(Encoder.load(Layout(folder)))
     asks = [asyncio.create_task(cloner.likeness(Reference(clip(100 + n)), ALLOY)) for n in range(8)]
     await asyncio.sleep(0.05)
     await cloner.stop()

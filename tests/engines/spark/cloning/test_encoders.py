@@ -14,6 +14,7 @@ from api.engines.spark.cloning.hearing import LAYERS, Hearing
 from api.engines.spark.cloning.loudness import Clip, for_speaker, levelled
 from api.engines.spark.cloning.mels import Mels
 from api.engines.spark.cloning.weights import load_semantic_encoder, load_speaker_encoder
+from api.engines.spark.layout import Layout
 from tests.clips.recorded import speech
 from tests.engines.spark.bicodec import Reference
 from tests.engines.spark.cloning.wav2vec2 import NAME
@@ -102,7 +103,7 @@ def test_a_clip_becomes_the_tokens_that_the_reference_makes_of_it(
     folder: Path, reference: Reference, published_hearing: Wav2Vec2Model
 ) -> None:
     clip = 0.3 * speech(4)
-    portrait = Encoder.load(folder).portrait(clip, words=True)
+    portrait = Encoder.load(Layout(folder)).portrait(clip, words=True)
     sound = levelled(clip)
     assert portrait.globals == tuple(reference.globals(reference.mels(torch.from_numpy(for_speaker(sound)))))
     assert portrait.codes == tuple(reference.codes(features_of(sound, folder, published_hearing)[0]))
@@ -110,7 +111,7 @@ def test_a_clip_becomes_the_tokens_that_the_reference_makes_of_it(
 
 
 def test_another_voice_is_another_portrait_and_the_same_one_the_same(folder: Path) -> None:
-    encoder = Encoder.load(folder, words=False)
+    encoder = Encoder.load(Layout(folder), words=False)
     portraits = [encoder.portrait(speech(3, pitch_hz=pitch), words=False) for pitch in (120, 220, 120)]
     assert portraits[0] == portraits[2] != portraits[1]
     assert portraits[0].codes == ()

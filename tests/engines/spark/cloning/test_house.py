@@ -9,6 +9,7 @@ import pytest
 from api.engines.spark.cloning.encoder import Encoder
 from api.engines.spark.cloning.house import House
 from api.engines.spark.cloning.likeness import Likeness
+from api.engines.spark.layout import Layout
 from api.errors import EngineUnavailable
 from tests.clips.recorded import speech, written
 
@@ -24,7 +25,7 @@ class Opened:
 
     def __call__(self, words: bool) -> Encoder:
         self.times.append(words)
-        return Encoder.load(self._folder, words=words)
+        return Encoder.load(Layout(self._folder), words=words)
 
 
 @pytest.fixture
