@@ -17,6 +17,7 @@ from api.engines.spark.codec.model import BiCodec
 from api.engines.spark.codec.opening import open_bicodec
 from api.engines.spark.codec.window import Window
 from api.errors import EngineFailed
+from api.logs import LOGGER
 
 # Around what is wanted of a window the convolutions at higher rates compute a little more.
 MARGIN = 8
@@ -24,6 +25,10 @@ MARGIN = 8
 SPEAKERS = 512
 # How much the last window says of how long the next one will take.
 LEARNED = 0.2
+
+
+# Chunks after which the log tells how many of them were exact.
+REPORTED = 1000
 
 
 class Booth:
@@ -37,6 +42,7 @@ class Booth:
         self._batcher: Batcher[Window, Sound] | None = None
         # From asking for a window until its sound is there.
         self.takes_s = step_s
+        self._chunks = self._exact = 0
 
     async def open(self, on_step: Callable[[Step], None] = lambda _: None) -> None:
         """Raises EngineUnavailable with what is wrong."""
@@ -48,6 +54,16 @@ class Booth:
     async def close(self) -> None:
         if self._batcher is not None:
             await self._batcher.stop()
+
+    def count(self, *, exact: bool) -> None:
+        """A chunk has been given out."""
+        self._chunks += 1
+        self._exact += exact
+        if self._chunks == REPORTED:
+            LOGGER.info(
+                "bicodec: of the last %d chunks %.1f %% were exact", REPORTED, 100 * self._exact / REPORTED
+            )
+            self._chunks = self._exact = 0
 
     @property
     def codec(self) -> BiCodec:

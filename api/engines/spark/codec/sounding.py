@@ -58,6 +58,7 @@ class Sounding:
 
     async def _decoded(self, cut: Cut) -> Samples:
         sound = self._cutter.joined(cut, await self._booth.sound(cut.window, self._run.patience_s))
+        self._booth.count(exact=cut.exact)
         self._on_chunk(cut.exact)
         return np.rint(np.clip(sound, -1, 1) * 32767).astype(np.int16)
 

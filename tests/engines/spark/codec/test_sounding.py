@@ -12,6 +12,7 @@ import torch
 from api.engines.batcher import Step
 from api.engines.spark.codec import Booth, Sounding, Window
 from api.errors import EngineFailed, EngineUnavailable
+from api.logs import LOGGER
 from api.types import Run, Samples
 from tests.engines.spark.codec.stage import RATE, Pair, Utterance, utterance
 
@@ -84,6 +85,20 @@ async def test_who_waits_for_exact_sound_does_so_no_longer_than_it_can(pair: Pai
     sounding.finish()
     assert len(first) + sum([len(piece) async for piece in pieces]) == 12 * RATE
     assert told[-1] is True
+
+
+async def test_the_share_of_exact_chunks_is_told(
+    pair: Pair, booth: Booth, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("api.engines.spark.codec.booth.REPORTED", 4)
+    monkeypatch.setattr(LOGGER, "propagate", True)
+    with caplog.at_level("INFO", LOGGER.name):
+        for exact in (True, True, False, True, False, False, False, False, True):
+            booth.count(exact=exact)
+    assert [record.getMessage() for record in caplog.records if "chunks" in record.getMessage()] == [
+        "bicodec: of the last 4 chunks 75.0 % were exact",
+        "bicodec: of the last 4 chunks 0.0 % were exact",
+    ]
 
 
 async def test_steady_sound_is_the_same_whoever_listens(pair: Pair, booth: Booth) -> None:
