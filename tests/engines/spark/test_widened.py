@@ -1,6 +1,5 @@
 """Spark's 16 kHz, widened before they leave the engine."""
 
-from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -8,8 +7,8 @@ import pytest
 from api.engines.spark import SparkEngine
 from api.errors import EngineUnavailable
 from api.settings import Settings, Spark
-from api.types import Run
-from tests.engines.spark.stage import Author, heard, spark
+from api.types import Run, Speech
+from tests.engines.spark.stage import Author, heard, plan_of, spark
 from tests.engines.widening.models import THREEFOLD, publish, tiny, told
 
 TEXT = "Hello there. [pause:0.5s] And again."
@@ -22,23 +21,20 @@ def models(spark_models: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def lengths(models: Path, monkeypatch: pytest.MonkeyPatch, widen: str, rate_hz: int) -> tuple[int, int]:
-    """Of all that is heard, and of what is heard before the pause."""
-    async with spark(models, monkeypatch, Author(), spark=Spark(widen=widen)) as (engine, _):
-        assert engine.card.sample_rate_hz == rate_hz
-        chunks = await heard(engine, Run("r"), text=TEXT)
-    assert {chunk.pcm.rate_hz for chunk in chunks} == {rate_hz}
-    before = sum(len(chunk.pcm.samples) for chunk in takewhile(lambda chunk: not chunk.silent, chunks))
-    return sum(len(chunk.pcm.samples) for chunk in chunks), before
-
-
 async def test_all_of_it_is_there_at_the_wide_rate_and_in_time(
     models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    total, before = await lengths(models, monkeypatch, "off", 16_000)
-    assert 0 < before < total - 8_000
-    for widen in ("soxr:48000", "tiny.pt"):
-        assert await lengths(models, monkeypatch, widen, 48_000) == (3 * total, 3 * before)
+    async with spark(models, monkeypatch, Author(), spark=Spark(widen="tiny.pt")) as (engine, _):
+        assert engine.card.sample_rate_hz == 48_000
+        chunks = await heard(engine, Run("r"), text=TEXT)
+        asked = Speech(TEXT, "alloy")
+        narrow = [u async for u in engine._said(plan_of(engine, asked), engine.voice(asked), Run("r"))]
+    assert {chunk.pcm.rate_hz for chunk in chunks} == {48_000}
+    first, second = (sum(len(u.samples) for u in narrow if u.segment == segment) for segment in (0, 1))
+    lengths = [len(chunk.pcm.samples) for chunk in chunks]
+    [pause] = [at for at, chunk in enumerate(chunks) if chunk.silent and lengths[at]]
+    assert (sum(lengths[:pause]), lengths[pause], sum(lengths[pause + 1 :])) == (3 * first, 24_000, 3 * second)
+    assert first > 0 < second
 
 
 async def test_what_cannot_widen_stops_the_start(models: Path) -> None:

@@ -48,7 +48,11 @@ def apart(one: Samples, other: Samples) -> int:
 
 @WIDTHS
 @pytest.mark.parametrize("suffix", ["pt", "pt2"])
-async def test_a_stream_is_what_the_model_makes_of_the_whole(tmp_path: Path, widths: Widths, suffix: str) -> None:
+async def test_a_stream_is_what_the_model_makes_of_the_whole(
+    tmp_path: Path, widths: Widths, suffix: str, request: pytest.FixtureRequest
+) -> None:
+    if suffix == "pt2" and not request.config.getoption("--long"):
+        pytest.skip("torch.export takes six seconds to be imported: with --long")
     name = publish(tmp_path / f"tiny.{suffix}", tiny(widths), told(widths))
     async with opened(tmp_path, name) as widening:
         assert widening.rate_hz == widths.rate_hz
