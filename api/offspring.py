@@ -7,11 +7,11 @@ early as it comes to a line of ours.
 import atexit
 import ctypes
 import logging
-import multiprocessing
 import os
 import signal
 import sys
 import threading
+from pathlib import Path
 
 from api import logs, settings
 from api.logs import LOGGER
@@ -35,14 +35,23 @@ def settle_in() -> None:
 
 def die_with_parent() -> None:
     """However it dies. The kernel means the thread that spawned this process: it has to live as long."""
-    parent = multiprocessing.parent_process()
+    parent = settings.spawner()
     if parent is None:
         return
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent.pid:
+    if os.getppid() != parent and not _lives(parent):
         # It was gone before the kernel had been asked.
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _lives(pid: int) -> bool:
+    """Then this is a child's child, which dies with its own parent. One that is not buried yet is dead too."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in ("Z", "X")
 
 
 def own_what_is_said() -> None:

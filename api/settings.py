@@ -25,6 +25,7 @@ __all__ = ["Espeak", "Kokoro", "LanguageModels", "Section", "Settings", "Spark",
 
 PREFIX = "CHORUS_"
 DOTENV = Path(".env")
+_SPAWNER = "_CHORUS_SPAWNER"
 
 
 class Server(Section):
@@ -245,8 +246,11 @@ def hub(chosen: Settings) -> tuple[str, str | None]:
 
 @contextmanager
 def library_environment(told: Mapping[str, str]) -> Iterator[None]:
-    """Tell a library what it reads of the environment. What else it writes there meanwhile is taken back."""
-    os.environ.update(told)
+    """Tell a library what it reads of the environment. What else it writes there meanwhile is taken back.
+
+    What it spawns learns of whom it is the child: multiprocessing tells it too late.
+    """
+    os.environ.update({**told, _SPAWNER: str(os.getpid())})
     before = dict(os.environ)
     try:
         yield
@@ -254,6 +258,12 @@ def library_environment(told: Mapping[str, str]) -> Iterator[None]:
         for name in os.environ.keys() - before.keys():
             del os.environ[name]
         os.environ.update(before)
+
+
+def spawner() -> int | None:
+    """The process that this one is to die with, if a library spawned it."""
+    told = os.environ.get(_SPAWNER)
+    return int(told) if told else None
 
 
 def metrics_directory() -> Path | None:

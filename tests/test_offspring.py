@@ -42,3 +42,14 @@ def test_it_dies_with_its_parent_and_speaks_in_the_log_s_form(style: str, tmp_pa
         lines = [json.loads(line) for line in said]
         assert {line["pid"] for line in lines} == {child.pid}
         assert {"printed", "written by native code"} <= {line["message"] for line in lines}
+
+
+def test_a_parent_that_dies_at_once_leaves_nobody() -> None:
+    command = [sys.executable, "-m", "tests.spawning", "at once"]
+    parent = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = psutil.Process(int(parent.stdout.readline()))
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    parent.stdout.close()
+    child.wait(10)

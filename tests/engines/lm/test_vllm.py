@@ -51,7 +51,7 @@ async def model(folder: Path) -> AsyncIterator[LanguageModel]:
     await opened.stop()
 
 
-MANNERS = {"DO_NOT_TRACK", "HF_HUB_OFFLINE", "PYTHONWARNINGS"}
+MANNERS = {"DO_NOT_TRACK", "HF_HUB_OFFLINE", "PYTHONWARNINGS", "_CHORUS_SPAWNER"}
 
 
 def engine_process() -> psutil.Process:

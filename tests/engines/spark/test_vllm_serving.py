@@ -1,6 +1,7 @@
 """Spark on the real vLLM, through HTTP: one server's life, from its first stream to the loss of its engine."""
 
 import asyncio
+import json
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +29,7 @@ SETTINGS = {
     "ADMISSION__ADAPTIVE": False,
     "ADMISSION__DEADLINE_S": 90,
     "SERVER__SILENCE_S": 60,
+    "SERVER__LOG": "json",
 }
 
 
@@ -45,7 +47,10 @@ async def test_it_streams_to_many_is_left_by_some_and_when_its_process_is_killed
         await serves_32_at_once(server)
         await is_left_under_load(server)
         await dies_visibly(server)
+        dies_with_its_worker(server)
+        speaks_in_the_log_s_form(server)
         if request.config.getoption("--long"):
+            # The successor was killed too.
             server.wait_until(lambda: "again" in said_by(server), within_s=240)
 
 
@@ -88,7 +93,7 @@ async def is_left_under_load(server: Server) -> None:
 
 async def dies_visibly(server: Server) -> None:
     [worker] = server.workers
-    [engine] = [child for child in worker.children() if "multiprocessing.spawn" in " ".join(child.cmdline())]
+    [engine] = spawned_by(worker)
     async with (
         httpx.AsyncClient(base_url=server.url, timeout=60) as client,
         client.stream("POST", "/v1/audio/speech", json=body(LONG * 2)) as answer,
@@ -101,6 +106,27 @@ async def dies_visibly(server: Server) -> None:
     server.wait_until(lambda: httpx.get(f"{server.url}/ready").status_code == 503, within_s=20)
     server.wait_until(lambda: not psutil.pid_exists(worker.pid), within_s=20)
     assert "The engine has failed" in server.log
+
+
+def dies_with_its_worker(server: Server) -> None:
+    """The successor's engine too, while it still loads its libraries and knows of nobody that has died."""
+    server.wait_until(lambda: any(spawned_by(worker) for worker in server.workers), within_s=120)
+    [successor] = [worker for worker in server.workers if spawned_by(worker)]
+    [engine] = spawned_by(successor)
+    successor.kill()
+    engine.wait(20)
+
+
+def spawned_by(worker: psutil.Process) -> list[psutil.Process]:
+    """vLLM's process, from its first moment on."""
+    with suppress(psutil.NoSuchProcess):
+        return [child for child in worker.children() if "spawn_main" in " ".join(child.cmdline())]
+    return []
+
+
+def speaks_in_the_log_s_form(server: Server) -> None:
+    lines = [json.loads(line) for line in server.log.splitlines() if line]
+    assert all({"time", "level", "pid", "message"} <= line.keys() for line in lines)
 
 
 def said_by(server: Server) -> str:
