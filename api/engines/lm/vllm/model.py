@@ -1,7 +1,6 @@
 """vLLM's AsyncLLM behind the contract: asks in, tokens out, and an end that is noticed."""
 
 import asyncio
-import gc
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, nullcontext
@@ -75,9 +74,8 @@ class VllmModel(LanguageModel):
             await tasks.end(self._looking)
         if self._engine is not None:
             await asyncio.get_running_loop().run_in_executor(self._thread, self._engine.shutdown)
-            # It would shut itself down once more when it is collected, and not find its libraries any more.
-            self._engine = None
-            gc.collect()
+            # It does so once more when it is collected, and at the process's end finds its own libraries gone.
+            self._engine.shutdown = lambda: None
         self._thread.shutdown(wait=False)
 
     @property
