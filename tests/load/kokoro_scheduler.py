@@ -1,4 +1,4 @@
-"""What it brings to serve whoever runs dry first: `python -m tests.load.kokoro_scheduler one|batches [seconds]`.
+"""Serving whoever runs dry first: `python -m tests.load.kokoro_scheduler one|batches [seconds [load, audio-s/s]]`.
 
 The same arrivals meet the same server twice: once in Kokoro's own order, once first come, first served. The model
 is narrow, and held to the pace of a machine: so much time for a step, and for each second of (padded) sound in it.
@@ -55,13 +55,13 @@ MACHINES = {
 }
 
 
-def main(kind: str, duration_s: float) -> None:
+def main(kind: str, duration_s: float, load: float) -> None:
     print("| order | first audio p50, ms | p95, ms | ran dry | silence, s | whole files p50, s | p95, s |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
         models = publish_kokoro(Path(folder), frames_a_phoneme=FRAMES_A_PHONEME)
         for order in ORDERS:
-            report = measure(kind, order, models, duration_s)
+            report = measure(kind, order, models, Phase(audio_rate=load, duration_s=duration_s))
             listeners, files = report.callers["listener"], report.callers["file"]
             first, whole = listeners.first_audio_ms, files.first_audio_ms
             print(
@@ -74,7 +74,7 @@ def main(kind: str, duration_s: float) -> None:
             print(f"<!-- {len(report.records)} requests, {made_s:.0f} s of sound {report.warnings or ''} -->")
 
 
-def measure(kind: str, order: str, models: Path, duration_s: float) -> Report:
+def measure(kind: str, order: str, models: Path, phase: Phase) -> Report:
     port = free_port()
     command = [sys.executable, "-m", "tests.load.kokoro_scheduler", "serve", kind, order, str(port), str(models)]
     server = subprocess.Popen(command)
@@ -83,7 +83,7 @@ def measure(kind: str, order: str, models: Path, duration_s: float) -> Report:
         return run(
             Profile(
                 url=f"http://127.0.0.1:{port}",
-                phases=(Phase(audio_rate=MACHINES[kind].load, duration_s=duration_s),),
+                phases=(phase,),
                 callers=(
                     Caller(name="listener", share=4, texts=(Length(seconds=2, up_to_s=20),)),
                     Caller(name="file", texts=(Length(seconds=20),), extra={"stream": False}),
@@ -156,4 +156,5 @@ if __name__ == "__main__":
     if sys.argv[1] == "serve":
         serve(sys.argv[2], int(sys.argv[4]), Path(sys.argv[5]))
     else:
-        main(sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 60)
+        given = dict(enumerate(sys.argv))
+        main(given[1], float(given.get(2, 60)), float(given.get(3, MACHINES[given[1]].load)))

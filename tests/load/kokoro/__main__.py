@@ -2,6 +2,7 @@
 
 import argparse
 import tempfile
+import time
 from pathlib import Path
 from statistics import median
 
@@ -19,16 +20,20 @@ def main() -> None:
     torch.set_grad_enabled(False)
     if wanted.threads:
         torch.set_num_threads(wanted.threads)
-    print(f"{_named(device)}; torch {torch.__version__}; {wanted.phonemes} phonemes a line, {wanted.turns} turns")
+    print(
+        f"{_named(device)}; torch {torch.__version__}; {wanted.phonemes} phonemes a line, {wanted.turns} turns"
+        f"{', CPU time' if wanted.cpu_time else ''}"
+    )
     with tempfile.TemporaryDirectory() as folder:
-        stage = open_stage(Path(folder), device, plain=wanted.plain)
-        most = limits.measure(device)
+        stage = open_stage(Path(folder), device, plain=wanted.plain, precision=wanted.precision)
+        clock = time.process_time if wanted.cpu_time else time.perf_counter
+        most = limits.measure(device, clock)
         print(
             f"limits: product {most.product_gflops:,.0f} GFLOP/s,"
             f" convolution {most.convolution_gflops:,.0f} GFLOP/s, stream {most.stream_gbs:,.1f} GB/s\n\n{HEAD}"
         )
         for batch in wanted.batches:
-            _print_row(rates.measure(stage, batch, wanted.phonemes, wanted.turns), most)
+            _print_row(rates.measure(stage, batch, wanted.phonemes, wanted.turns, clock), most)
     if device.type == "cuda":
         del stage
         torch.cuda.empty_cache()
@@ -60,6 +65,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--turns", type=int, default=1, help="of ours and the reference, for each batch size")
     parser.add_argument("--threads", type=int, help="on a CPU; otherwise torch's choice")
     parser.add_argument("--plain", action="store_true", help="ours without what is switched on for this device")
+    parser.add_argument("--precision", choices=["auto", "fp32", "int8"], default="auto", help="of ours")
+    parser.add_argument(
+        "--cpu-time", action="store_true", help="for one thread on a machine that has other things to do"
+    )
     return parser.parse_args()
 
 

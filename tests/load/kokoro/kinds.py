@@ -1,10 +1,12 @@
 """Fewer bits on this CPU: how fast, and how far from fp32. `python -m tests.load.kokoro.kinds`.
 
 Convolutions by themselves: the machine code's, which have the norm and the snake in them, beside oneDNN's in each
-kind of number. Then the sound of the whole model with the snake blocks' convolutions in bf16, and in int8.
+kind of number; on one thread, in GFLOP for each second of CPU time, reckoned as if no product were saved. Then the
+sound of the whole model with the snake blocks' convolutions in bf16, and in int8.
 """
 
 import tempfile
+import time
 import warnings
 from pathlib import Path
 
@@ -56,7 +58,7 @@ def rates(channels: int, kernel: int, steps: int) -> list[float]:
         lambda: half(x_half),
         lambda: torch.ops.quantized.conv2d(x_eighth, eighth, 0.05, 128),
     )
-    return [operations / fastest_s(way, CPU) / 1e9 for way in ways]
+    return [operations / fastest_s(way, CPU, time.process_time) / 1e9 for way in ways]
 
 
 def distances() -> None:
@@ -93,5 +95,6 @@ def _packed(conv: nn.Conv1d) -> object:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
     torch.backends.quantized.engine = "onednn"
     main()

@@ -31,16 +31,16 @@ class Limits:
 
 
 @torch.inference_mode()
-def measure(device: torch.device) -> Limits:
+def measure(device: torch.device, clock: Callable[[], float] = time.perf_counter) -> Limits:
     size = 1024 if device.type == "cpu" else 8192
     a, b = torch.randn(2, size, size, device=device)
     steps = 9_600 if device.type == "cpu" else 300_000
     x, weight = torch.randn(1, 256, steps, device=device), torch.randn(256, 256, 7, device=device)
     source = torch.randn(2**25 if device.type == "cpu" else 2**29, device=device)
     target = torch.empty_like(source)
-    product_s = fastest_s(lambda: a @ b, device)
-    convolution_s = fastest_s(lambda: F.conv1d(x, weight, padding=3), device)
-    stream_s = fastest_s(lambda: target.copy_(source), device)
+    product_s = fastest_s(lambda: a @ b, device, clock)
+    convolution_s = fastest_s(lambda: F.conv1d(x, weight, padding=3), device, clock)
+    stream_s = fastest_s(lambda: target.copy_(source), device, clock)
     return Limits(
         product_gflops=2 * size**3 / product_s / 1e9,
         convolution_gflops=2 * weight.numel() * steps / convolution_s / 1e9,
@@ -48,13 +48,15 @@ def measure(device: torch.device) -> Limits:
     )
 
 
-def fastest_s(work: Callable[[], object], device: torch.device) -> float:
+def fastest_s(
+    work: Callable[[], object], device: torch.device, clock: Callable[[], float] = time.perf_counter
+) -> float:
     def once() -> float:
-        start = time.perf_counter()
+        start = clock()
         work()
         if device.type == "cuda":
             torch.cuda.synchronize()
-        return time.perf_counter() - start
+        return clock() - start
 
     once()
     return min(once() for _ in range(7))

@@ -2,6 +2,7 @@
 
 import resource
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -11,6 +12,7 @@ from api.audio import open_encoder
 from api.types import Pcm
 from tests.load.kokoro.stage import FRAMES_A_TOKEN, RATE_HZ, Stage, lines_of
 
+Clock = Callable[[], float]
 # How many lines the reference reads in a turn: it does not batch, and more would say no more.
 REFERENCE_LINES = 2
 
@@ -20,6 +22,7 @@ class Rates:
     """For one size of batches; a value for each turn."""
 
     batch: int
+    clock: Clock = time.perf_counter
     ours: list[float] = field(default_factory=list)
     theirs: list[float] = field(default_factory=list)
     text: list[float] = field(default_factory=list)
@@ -32,30 +35,30 @@ class Rates:
         return median(a / b for a, b in zip(self.ours, self.theirs, strict=True))
 
 
-def measure(stage: Stage, batch: int, phonemes: int, turns: int) -> Rates:
-    rates = Rates(batch)
-    _ours(stage, Rates(batch), phonemes)
+def measure(stage: Stage, batch: int, phonemes: int, turns: int, clock: Clock = time.perf_counter) -> Rates:
+    rates = Rates(batch, clock)
+    _ours(stage, Rates(batch, clock), phonemes)
     for _ in range(turns):
         _ours(stage, rates, phonemes)
-        rates.theirs.append(_theirs(stage, phonemes))
+        rates.theirs.append(_theirs(stage, phonemes, clock))
     rates.memory_mib = _memory_mib(stage.device)
     return rates
 
 
 def _ours(stage: Stage, rates: Rates, phonemes: int) -> None:
     said = lines_of(rates.batch, phonemes, stage.ours.config)
-    start = time.perf_counter()
+    start = rates.clock()
     readings = stage.ours.read(said)
     stage.finish()
-    read = time.perf_counter()
+    read = rates.clock()
     rows = stage.ours.speak(readings, range(rates.batch))
     sounds = [(row.clamp(-1, 1) * 32767).to(torch.int16).cpu().numpy() for row in rows]
-    spoken = time.perf_counter()
+    spoken = rates.clock()
     for sound in sounds:
         encoder = open_encoder("mp3", RATE_HZ, RATE_HZ)
         encoder.feed(Pcm(sound, RATE_HZ))
         encoder.finish()
-    encoded = time.perf_counter()
+    encoded = rates.clock()
     assert all(set(reading.frames) == {FRAMES_A_TOKEN} for reading in readings)
     audio_s = sum(map(len, sounds)) / RATE_HZ
     rates.ours.append(audio_s / (spoken - start))
@@ -64,15 +67,15 @@ def _ours(stage: Stage, rates: Rates, phonemes: int) -> None:
     rates.encode.append(1000 * (encoded - spoken) / audio_s)
 
 
-def _theirs(stage: Stage, phonemes: int) -> float:
+def _theirs(stage: Stage, phonemes: int, clock: Clock) -> float:
     said = lines_of(REFERENCE_LINES, phonemes, stage.ours.config)
-    start = time.perf_counter()
+    start = clock()
     samples = 0
     for line in said:
         ids = torch.tensor([line.ids], device=stage.device)
         sound, _ = stage.theirs.forward_with_tokens(ids, line.style[None].to(stage.device), line.speed)
         samples += len(sound.cpu())
-    return float(samples) / RATE_HZ / (time.perf_counter() - start)
+    return float(samples) / RATE_HZ / (clock() - start)
 
 
 def _memory_mib(device: torch.device) -> float:

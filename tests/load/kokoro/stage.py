@@ -11,6 +11,7 @@ from api.engines.kokoro.checkpoint import build, read_pth
 from api.engines.kokoro.model.config import Config, parse_config
 from api.engines.kokoro.model.kokoro import Kokoro, Line
 from api.engines.kokoro.speed import quicken, trial_lines
+from api.engines.kokoro.speed.quicken import Asked
 from tests.engines.kokoro import oracle as reference
 
 # Random weights would give random lengths. Each token lasts three frames: some thirteen phonemes a second.
@@ -30,14 +31,14 @@ class Stage:
             torch.cuda.synchronize()
 
 
-def open_stage(folder: Path, device: torch.device, *, plain: bool) -> Stage:
+def open_stage(folder: Path, device: torch.device, *, plain: bool, precision: Asked = "auto") -> Stage:
     """With `plain` ours runs as torch alone would run it."""
     checkpoint = publish(folder)
     config = parse_config(reference.FULL)
     theirs = reference.published_reference(reference.FULL, checkpoint).to(device)
     ours = build(config, read_pth(checkpoint), checkpoint.name).to(device)
     if not plain:
-        quicken(ours, trial_lines(config, torch.zeros(2 * config.style_dim)))
+        quicken(ours, trial_lines(config, torch.zeros(2 * config.style_dim)), precision)
     return Stage(ours, theirs, device)
 
 
