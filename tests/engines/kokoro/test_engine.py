@@ -199,11 +199,12 @@ class TestTurns:
         assert len(later) >= 3
 
     async def test_a_long_wait_for_ones_turn_is_not_taken_for_a_failure(self, kokoro_models: Path) -> None:
-        engine = KokoroEngine(Settings(models_dir=kokoro_models, server=Server(silence_s=2)))
+        # A machine that stands still for two seconds is no silence yet.
+        engine = KokoroEngine(Settings(models_dir=kokoro_models, server=Server(silence_s=4)))
         await engine.start()
-        slow_down(engine, 0.2)
-        engine.watch.arm(2)
-        sounds = await asyncio.gather(*(heard(engine, text="One. Two.") for _ in range(14)))
+        slow_down(engine, 0.3)
+        engine.watch.arm(4)
+        sounds = await asyncio.gather(*(heard(engine, text="One. Two.") for _ in range(16)))
         await engine.stop()
         assert all(len(sound) for sound in sounds)
 
