@@ -11,6 +11,8 @@ import pytest_asyncio
 
 from api.engines.lm import Ask, Ending, Sampling, open_language_model
 from api.engines.lm.rows import RowsModel
+from api.engines.lm.rows.attention import Memory, Step
+from api.engines.lm.rows.row import Span
 from api.errors import EngineFailed, EngineUnavailable, InputTooLong
 from api.settings import LanguageModels, Settings
 from tests.engines.lm.models import VOCABULARY, ask, prompt, publish_qwen, written
@@ -75,6 +77,19 @@ async def test_a_long_prompt_is_read_in_pieces_and_means_the_same(folder: Path, 
     beside = [ask(number, most=60) for number in range(4)]
     tokens, *_ = await asyncio.gather(written(model, long), *(written(model, one) for one in beside))
     assert [tokens] == reference(folder, [long])
+
+
+async def test_looking_back_together_as_on_a_gpu_sees_the_same(
+    folder: Path, model: RowsModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = [ask(number, most=10 + number) for number in range(16)]
+
+    def together(spans: Sequence[Span], memory: Memory, *, together: bool) -> Step:
+        assert not together  # what a CPU does by itself
+        return Step(spans, memory, together=True)
+
+    monkeypatch.setattr("api.engines.lm.rows.network.Step", together)
+    assert await asyncio.gather(*(written(model, one) for one in asked)) == reference(folder, asked)
 
 
 async def test_a_seed_draws_the_same_tokens_whoever_else_is_there(model: RowsModel) -> None:
