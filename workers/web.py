@@ -1,7 +1,6 @@
 """The worker: one process, one event loop, one copy of the model."""
 
 import asyncio
-import contextlib
 import faulthandler
 import os
 import resource
@@ -13,6 +12,7 @@ from typing import Any
 
 from uvicorn_worker import UvicornWorker
 
+from api import tasks
 from api.errors import ChorusError, EngineRestarting, EngineUnavailable
 from api.logs import LOGGER
 from api.metrics import DRAINING, WIRE, Meters
@@ -20,6 +20,7 @@ from workers import wire
 from workers.board import BEAT_S, Board, Seat, State
 from workers.closed import ClosedDoor
 from workers.reception import CUTTING_S, HTTP, Desk, Porch, WorkersReception
+from workers.thrift import give_back
 
 # The worker ends itself because its engine hangs, or has failed for good.
 HUNG_EXIT_CODE = 71
@@ -91,15 +92,13 @@ class ChorusWorker(UvicornWorker):  # type: ignore[misc]  # uvicorn-worker ships
         self.config.app = Porch(self.wsgi, desk, ClosedDoor(self.board, self.app.settings))
         self._reception = WorkersReception(self.config, self.sockets[0].sock, desk, self._cut)
         self._install_sigquit_handler()
-        beats = asyncio.create_task(self._beat(desk))
+        beside = [asyncio.create_task(work) for work in (self._beat(desk), give_back())]
         try:
             await self._reception.serve()
         except SystemExit as stop:
             sys.exit(EngineUnavailable.exit_code if stop.code else 0)
         finally:
-            beats.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await beats
+            await tasks.end(*beside)
 
     async def _beat(self, desk: Desk) -> None:
         """For as long as the loop runs, while it drains too: that it does, and how much there is to do."""

@@ -39,7 +39,7 @@ class TestStart:
 
     def test_an_unknown_engine_is_refused_with_its_exit_code(self) -> None:
         refused = start_and_fail(ENGINE="nope")
-        assert (refused.returncode, "auto, espeak, kokoro, tone" in refused.stderr) == (70, True)
+        assert (refused.returncode, "auto, espeak, kokoro, spark, tone" in refused.stderr) == (70, True)
 
     def test_wrong_settings_are_refused_with_their_exit_code(self) -> None:
         refused = start_and_fail(SERVER__PROT=1)
