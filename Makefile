@@ -21,7 +21,7 @@ with_torch = $(PIP) -e ".[$(1)]" "$(2)" || { $(PIP) --index-url $(TORCH_INDEX) "
 KOKORO := kokoro,kokoro-zh
 TESTS := test,check
 
-.PHONY: install kokoro spark serve test coverage test-full check faults soak bench bench-kokoro docs clean
+.PHONY: install kokoro spark serve test coverage test-full check faults soak bench bench-kokoro bench-spark docs clean
 
 install: .venv/serve.done
 
@@ -78,6 +78,12 @@ bench: .venv/test.done
 
 bench-kokoro: .venv/test.done
 	$(BIN)/python -m tests.load.kokoro
+
+bench-spark: .venv/test.done
+	$(BIN)/python -m tests.load.codec
+	$(BIN)/python -m tests.load.lm
+	$(BIN)/python -m tests.load.cloning
+	$(BIN)/python -m tests.load.spark
 
 docs: .venv/test.done
 	$(BIN)/python docs/build.py

@@ -10,6 +10,7 @@ from statistics import mean, median
 
 import torch
 
+from api.engines.spark.layout import Layout
 from api.settings import Settings
 from tests.load.spark import memory
 from tests.load.spark.pipeline import Heard, Pipeline, crowd
@@ -24,12 +25,12 @@ def main() -> None:
     print(f"{wanted.codes} tokens a request, {wanted.codes / 50:g} s of sound; {wanted.runtime} runtime\n")
     with tempfile.TemporaryDirectory() as folder:
         layout = publish(Path(folder), full_model=wanted.model == "full", full_codec=wanted.codec == "full")
-        print(memory.table(layout, wanted.streams[-1]))
+        print(memory.table(layout))
         settings = Settings.model_validate({"models_dir": folder, "lm": {"runtime": wanted.runtime}})
         asyncio.run(_measure(layout, settings, device, wanted))
 
 
-async def _measure(layout: "memory.Layout", settings: Settings, device: str, wanted: argparse.Namespace) -> None:
+async def _measure(layout: Layout, settings: Settings, device: str, wanted: argparse.Namespace) -> None:
     async with open_stage(layout, settings, device) as stage:
         seeds = itertools.count()
         await crowd(Pipeline(stage, list(rows())[-1][1], wanted.codes), 2, seeds)

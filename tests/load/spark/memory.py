@@ -1,17 +1,25 @@
-"""What each part of the models takes, by its own weights on disk and as it is loaded."""
+"""What each part of the published models takes of a GPU: at first sight, and as Chorus loads it.
+
+Reckoned: weights by the sizes of their tensors, the cache by the plan that a worker makes for such a GPU.
+"""
 
 import json
 from pathlib import Path
-from typing import Any
 
-from api.engines.lm.shape import Shape
+from api.engines.lm.gpus import Gpu
+from api.engines.lm.opening import CONTEXT
+from api.engines.lm.plan import plan
+from api.engines.lm.shape import MIB, Shape
 from api.engines.spark.layout import Layout
+from api.settings import LanguageModels
+from tests.load.lm import FULL_SIZE
 
-MIB = 2**20
-CONTEXT = 4096
-# Published beside the rest, and loaded by whoever clones voices: the sizes of its float32 weights.
+GPU = Gpu("none", "A100 80GB", free_bytes=79 << 30, total_bytes=80 << 30, capability=(8, 0))
+# What vLLM was told to take of it, cache and all.
+UTILIZATION = 0.85
+# Published beside the rest, for whoever clones voices: the bytes of its weights.
 WAV2VEC2_BYTES = 1_270_000_000
-# What is read of BiCodec, by the beginnings of its tensors' names; the rest only encodes, or only trained.
+# What is read of BiCodec, by the beginnings of its tensors' names; the rest encodes, or was for training.
 DECODING = (
     "quantizer.codebook",
     "quantizer.out_project",
@@ -20,36 +28,50 @@ DECODING = (
     "prenet.",
     "decoder.",
 )
-__all__ = ["Layout", "table"]
 
 
-def table(layout: Layout, streams: int) -> str:
-    """In MiB, as Markdown: what would be held at first sight, what is held, and what that frees."""
-    codec, shape = _sizes(layout.codec / "model.safetensors"), Shape.read(layout.language_model)
+def table(layout: Layout) -> str:
+    """As Markdown, in MiB."""
+    codec = _sizes(layout.codec / "model.safetensors")
     decoding = sum(size for name, size in codec.items() if name.startswith(DECODING))
-    model = sum(_sizes(layout.language_model / "model.safetensors").values())
-    a_token = 2 * shape.layers * shape.kv_heads * shape.head_dim * 2
+    planned = plan(_shape(), LanguageModels(), GPU, "vllm", context=CONTEXT, reserve_bytes=decoding)
+    weights = planned.weights_bytes
     rows = (
-        ("language model, as stored", model, model),
+        ("language model, 0.5B, bf16", weights, weights),
         (
-            f"its cache for {streams} streams of {CONTEXT:,} tokens, 16 bit",
-            streams * CONTEXT * a_token,
-            streams * CONTEXT * a_token,
+            f"its cache: {UTILIZATION:.0%} of the GPU, or {planned.most_at_once} requests of usual length",
+            int(UTILIZATION * GPU.total_bytes) - weights,
+            planned.kv_bytes,
         ),
-        ("BiCodec: what decodes", decoding, decoding),
-        ("BiCodec: encoder, postnet and the speakers' encoder", sum(codec.values()) - decoding, 0),
-        ("wav2vec2, for cloning alone", WAV2VEC2_BYTES, 0),
+        ("BiCodec: what decodes, fp32", decoding, decoding),
+        ("BiCodec: encoder, speaker's encoder, postnet", sum(codec.values()) - decoding, 0),
+        ("wav2vec2, which only cloning needs", WAV2VEC2_BYTES, 0),
     )
-    lines = ["| part | at first sight, MiB | held, MiB | freed |", "| --- | --- | --- | --- |"]
-    lines += [f"| {name} | {a / MIB:,.1f} | {b / MIB:,.1f} | {(a - b) / MIB:,.1f} |" for name, a, b in rows]
     first, held = sum(row[1] for row in rows), sum(row[2] for row in rows)
-    lines.append(f"| together | {first / MIB:,.1f} | {held / MIB:,.1f} | {(first - held) / MIB:,.1f} |")
+    lines = [f"| {GPU.name}, MiB | at first sight | held | freed |", "| --- | --- | --- | --- |"]
+    for name, before, now in (*rows, ("together", first, held)):
+        lines.append(f"| {name} | {before / MIB:,.0f} | {now / MIB:,.0f} | {(before - now) / MIB:,.0f} |")
     return "\n".join(lines) + "\n"
+
+
+def _shape() -> Shape:
+    return Shape(
+        architecture="Qwen2ForCausalLM",
+        layers=FULL_SIZE["num_hidden_layers"],
+        hidden=FULL_SIZE["hidden_size"],
+        heads=FULL_SIZE["num_attention_heads"],
+        kv_heads=FULL_SIZE["num_key_value_heads"],
+        head_dim=FULL_SIZE["hidden_size"] // FULL_SIZE["num_attention_heads"],
+        inner=FULL_SIZE["intermediate_size"],
+        vocabulary=FULL_SIZE["vocab_size"],
+        positions=FULL_SIZE["max_position_embeddings"],
+        tied=True,
+    )
 
 
 def _sizes(path: Path) -> dict[str, int]:
     """Bytes by tensor, from the file's head."""
     with path.open("rb") as file:
-        head: dict[str, Any] = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        head: dict[str, dict[str, list[int]]] = json.loads(file.read(int.from_bytes(file.read(8), "little")))
     spans = {name: told["data_offsets"] for name, told in head.items() if name != "__metadata__"}
     return {name: end - start for name, (start, end) in spans.items()}
