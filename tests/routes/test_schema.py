@@ -30,7 +30,7 @@ def test_every_answer_is_foretold(locked: Server, key: str | None, times: int, t
         [
             *(Path(sys.executable).with_name("schemathesis"), "run", f"{locked.url}/openapi.json", "--no-color"),
             *("--phases", "examples,coverage,fuzzing", "--mode", "all", "--generation-deterministic"),
-            *("--max-examples", str(10 * times), "--checks", ",".join(CHECKS)),
+            *("--max-examples", str(6 * times), "--checks", ",".join(CHECKS)),
             *(("--header", f"Authorization: Bearer {key}") if key else ()),
         ],
         cwd=tmp_path,

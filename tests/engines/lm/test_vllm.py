@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 
 from api.engines.lm import Ask, Ending, LanguageModel, Sampling, open_language_model
+from api.engines.lm.vllm.arguments import STEP_TOKENS
 from api.errors import EngineFailed, InputTooLong
 from api.settings import LanguageModels, Settings
 from tests.engines.lm.models import ask, prompt, publish_qwen, written
@@ -104,6 +105,13 @@ async def test_a_seed_is_repeated_alone(model: LanguageModel) -> None:
     once, again = await written(model, drawn), await written(model, drawn)
     assert once == again
     assert await written(model, ask(3, 40, drawn.sampling, seed=12)) != once
+
+
+async def test_more_seeded_asks_than_are_read_in_one_step_are_all_answered(model: LanguageModel) -> None:
+    asked = [ask(n, 8, Sampling(1.0, 50, 0.95), prompt=prompt(n, 110), seed=n) for n in range(AT_ONCE)]
+    answers = await asyncio.gather(*(written(model, one) for one in asked))
+    assert AT_ONCE * 110 > STEP_TOKENS
+    assert all(len(answer) == 8 for answer in answers)
 
 
 async def test_it_ends_before_a_stop_token_or_after_the_most(model: LanguageModel) -> None:
