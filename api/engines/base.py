@@ -41,6 +41,9 @@ from api.types import (
     Voice,
 )
 
+# So many signs of life are given within the time in which there must be one.
+SIGNS_OF_LIFE = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Card:
@@ -98,6 +101,11 @@ class Engine(ABC):
         self.on_retake: Callable[[str], None] = lambda _: None
         # Called with "yes" or "no" for each chunk that a codec decodes: whether it sounds as in the whole.
         self.on_chunk: Callable[[str], None] = lambda _: None
+
+    @property
+    def sign_of_life_s(self) -> float:
+        """Whoever waits for their turn says so this often: well before they would be taken for one that hangs."""
+        return self.settings.server.silence_s / SIGNS_OF_LIFE
 
     @classmethod
     def missing(cls, settings: Settings) -> str | None:  # noqa: ARG003

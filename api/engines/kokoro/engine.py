@@ -29,8 +29,6 @@ LANGUAGES = tuple(KOKORO_LANGUAGES.values())
 # Sound is handed on in pieces of this length: encoding and sending start with the first.
 PIECE_SAMPLES = SAMPLE_RATE_HZ
 NO_SAMPLES = np.zeros(0, np.int16)
-# A request that waits for its turn says so this many times before it would be taken for one that hangs.
-SIGNS_OF_LIFE = 3
 
 
 class KokoroEngine(Engine):
@@ -107,7 +105,7 @@ class KokoroEngine(Engine):
         recital = self._open_studio.recite(plan, voice, run)
         segment, spoken_s = -1, 0.0
         try:
-            async with aclosing(recital.spoken(self.settings.server.silence_s / SIGNS_OF_LIFE)) as parts:
+            async with aclosing(recital.spoken(self.sign_of_life_s)) as parts:
                 async for part, spoken in parts:
                     if spoken is None:
                         yield Utterance(part.segment, NO_SAMPLES)

@@ -15,7 +15,7 @@ from api.engines.spark.layout import Layout
 from api.engines.spark.plausible import LETTER_S, seconds_of
 from api.engines.spark.speakers import Speakers
 from api.engines.widening import open_widening, widened
-from api.errors import EngineUnavailable, UnsupportedParameter
+from api.errors import EngineFailed, EngineUnavailable, UnsupportedParameter
 from api.settings import Settings
 from api.types import Capability, Limits, Plan, Reference, Run, Speech, Voice
 
@@ -29,8 +29,6 @@ CODEC_BYTES = 1_200 * 2**20
 CLONING_BYTES = 1_800 * 2**20
 # As many asks as a language model has at once on a CPU, for two segments of each request.
 SLOTS_ON_CPU = 8
-# A request that waits for its turn says so this many times before it would be taken for one that hangs.
-SIGNS_OF_LIFE = 3
 
 
 class SparkEngine(Engine):
@@ -117,14 +115,14 @@ class SparkEngine(Engine):
 
     async def _said(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Utterance]:
         studio = self._open_studio
-        recital = studio.recital(plan, voice, run, sign_s=self.settings.server.silence_s / SIGNS_OF_LIFE)
+        recital = studio.recital(plan, voice, run, sign_s=self.sign_of_life_s)
         try:
             async with aclosing(recital.spoken()) as pieces:
                 async for segment, samples in pieces:
                     if run.cancelled:
                         return
                     yield Utterance(segment, samples)
-        except Exception as error:
+        except EngineFailed as error:
             if studio.model.is_lost:
                 raise self.watch.lost() from error
             raise
