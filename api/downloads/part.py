@@ -1,5 +1,6 @@
 """The beginning of a file that is not all there yet."""
 
+import hashlib
 import os
 import shutil
 from pathlib import Path
@@ -13,12 +14,15 @@ FOLDER = ".parts"
 
 
 class Part:
-    """Kept under its content's name, so that another revision's beginning is never taken for this one's."""
+    """Kept under its content's name, so that another revision's beginning is never taken for this one's.
+
+    And under its own: files of the same content are fetched side by side.
+    """
 
     def __init__(self, file: HubFile, folder: Path) -> None:
         self._wanted = file
         self._whole = folder / file.path
-        self._path = folder / FOLDER / file.digest.hex
+        self._path = part_of(file, folder)
         self.size = 0
 
     def __enter__(self) -> Self:
@@ -58,9 +62,13 @@ class Part:
         os.replace(self._path, self._whole)
 
 
+def part_of(file: HubFile, folder: Path) -> Path:
+    return folder / FOLDER / f"{file.digest.hex}-{hashlib.sha256(file.path.encode()).hexdigest()[:16]}"
+
+
 def kept_of(file: HubFile, folder: Path) -> int:
     """Bytes of a file that need not be asked for again."""
-    path = folder / FOLDER / file.digest.hex
+    path = part_of(file, folder)
     return min(path.stat().st_size, file.size) if path.exists() else 0
 
 

@@ -46,6 +46,13 @@ class TestAll:
         stage.download()
         assert stage.there == WANTED
 
+    def test_files_of_the_same_content_do_not_disturb_each_other(self, stage: Stage) -> None:
+        same = {f"voices/af_{n}.pt": WEIGHTS for n in range(8)}
+        stage.publish({**FILES, **same})
+        stage.download()
+        assert stage.there == WANTED
+        assert {stage.read(path) for path in same} == {WEIGHTS}
+
     def test_nothing_is_left_behind_but_the_receipt(self, stage: Stage) -> None:
         stage.download()
         assert sorted(path.name for path in stage.folder.glob(".*")) == [".downloaded.json", ".lock"]
