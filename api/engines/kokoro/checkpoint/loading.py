@@ -7,6 +7,7 @@ mapping; a changed `.pth` is noticed and read anew.
 import hashlib
 import os
 import pickle
+import struct
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,6 +29,11 @@ from api.logs import LOGGER
 PUBLISHED_SHA256 = {
     "kokoro-v1_0.pth": "496dba118d1a58f5f3db2efc88dbdc216e0483fc89fe6e47ee1f2c53f18ad1e4",
 }
+# What torch raises on bytes that are no file of its own, by where it stumbles over them.
+_NOT_A_FILE = (
+    *(pickle.UnpicklingError, struct.error, OSError, EOFError, MemoryError, RuntimeError),
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError),
+)
 # Of what this program keeps, so that files of an older program are written anew.
 KEPT_LAYOUT = "1"
 
@@ -90,20 +96,24 @@ def read_pth(path: Path) -> dict[str, Tensor]:
     raw = _load(path)
     if not isinstance(raw, Mapping):
         raise EngineUnavailable(f"{path} holds no state dict.")
-    return folded(flattened(raw))
+    flat = flattened(raw)
+    for name, tensor in flat.items():
+        if not _is_plain(tensor):
+            raise EngineUnavailable(f"{path} holds {name} in a form that is not read here: {tensor.layout}.")
+    return folded(flat)
 
 
 def read_pack(path: Path, config: Config) -> Tensor:
     """A voice: a style for each number of phonemes, [phonemes, 2 x style]."""
     pack = _load(path)
-    if not isinstance(pack, Tensor):
-        raise EngineUnavailable(f"{path} is not a voice: it holds no tensor.")
+    if not isinstance(pack, Tensor) or not _is_plain(pack) or not pack.is_floating_point():
+        raise EngineUnavailable(f"{path} is not a voice: it holds no tensor of numbers.")
     if pack.dim() != 3 or pack.shape[0] < config.max_phonemes or pack.shape[1:] != (1, 2 * config.style_dim):
         wanted = (config.max_phonemes, 1, 2 * config.style_dim)
         raise EngineUnavailable(f"{path} is not a voice: its shape is {tuple(pack.shape)}, not {wanted}.")
     if not pack.isfinite().all():
         raise EngineUnavailable(f"{path} is damaged: not all of it are numbers.")
-    return pack.float().squeeze(1)
+    return pack.detach().float().squeeze(1)
 
 
 def kept_tensors(source: Path) -> tuple[dict[str, Tensor], str] | None:
@@ -126,7 +136,7 @@ def keep_tensors(source: Path, tensors: Mapping[str, Tensor], sha256: str) -> No
             whole = Path(beside) / "whole"
             save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, whole, about)
             os.replace(whole, _kept(source))
-    except (OSError, SafetensorError) as error:
+    except (OSError, RuntimeError, SafetensorError) as error:
         LOGGER.info("%s is not kept as safetensors: %s", source.name, error)
 
 
@@ -142,8 +152,13 @@ def _load(path: Path) -> object:
         return torch.load(path, map_location="cpu", weights_only=True)
     except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
         raise EngineUnavailable(f"Cannot read {path}: {error.strerror}.") from error
-    except (pickle.UnpicklingError, OSError, RuntimeError, EOFError, ValueError, KeyError) as error:
+    except _NOT_A_FILE as error:
         raise EngineUnavailable(f"{path} is damaged, or holds more than tensors.") from error
+
+
+def _is_plain(tensor: Tensor) -> bool:
+    """With a number for each of its places, in memory."""
+    return tensor.layout is torch.strided and not tensor.is_meta and not tensor.is_quantized
 
 
 def _check(name: str, tensor: Tensor | None, shape: torch.Size, source: str) -> None:
@@ -153,7 +168,7 @@ def _check(name: str, tensor: Tensor | None, shape: torch.Size, source: str) -> 
         raise EngineUnavailable(
             f"{source} does not fit its config.json: {name} is {tuple(tensor.shape)}, not {tuple(shape)}."
         )
-    if not tensor.isfinite().all():
+    if not tensor.is_floating_point() or not tensor.isfinite().all():
         raise EngineUnavailable(f"{source} is damaged: not all of {name} are numbers.")
 
 
