@@ -134,6 +134,11 @@ class InvalidApiKey(InvalidRequest):
 
     status, code = 401, "invalid_api_key"
 
+    @property
+    def headers(self) -> dict[str, str]:
+        # RFC 9110: a 401 says how one is let in.
+        return {"www-authenticate": "Bearer"}
+
 
 class SwitchedOff(InvalidRequest):
     """Whoever runs the server has not switched this on; the message names the setting."""

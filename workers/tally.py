@@ -31,7 +31,7 @@ class Tally:
         try:
             Callers.who_watch(self._settings).find(asked.get("authorization"))
         except InvalidApiKey as refusal:
-            return refusal.status, json.dumps(refusal.envelope()).encode(), {}
+            return refusal.status, json.dumps(refusal.envelope()).encode(), refusal.headers
         encode, media_type = choose_encoder(asked.get("accept", ""))
         told = encode(metrics.told_by_all([(metrics.SERVES, (), 0)]))
         return 200, told, {"content-type": media_type, "cache-control": "no-cache"}

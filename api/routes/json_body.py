@@ -7,7 +7,8 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from pydantic_core import from_json
 
-from api.errors import InvalidJson, UnsupportedMediaType
+from api.errors import InvalidJson, InvalidRequest, UnsupportedMediaType
+from api.routes.state import caller_of
 
 _KINDS: dict[type, str] = {dict: "object", list: "list", str: "string"}
 
@@ -34,9 +35,14 @@ class JsonRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def handle_parsed(request: Request) -> Response:
-            _check_type(request)
             parsed = _ParsedRequest(request.scope, request.receive)
-            parsed.parsed = _parse(await parsed.body(), self.takes)
+            try:
+                _check_type(request)
+                parsed.parsed = _parse(await parsed.body(), self.takes)
+            except InvalidRequest:
+                # A stranger is told so, whatever else is wrong.
+                await caller_of(request)
+                raise
             return await handle(parsed)
 
         return handle_parsed

@@ -111,6 +111,13 @@ class TestBrowsers:
         refused = post(locked, "/v1/audio/speech", {"input": "Hi."}, origin=PAGE)
         assert (refused.status_code, refused.headers["access-control-allow-origin"]) == (401, PAGE)
 
+    def test_a_page_of_another_origin_is_refused_as_anybody_is(self, locked: Server) -> None:
+        headers = {"origin": "https://b", "access-control-request-method": "POST", "x-request-id": "asked-before"}
+        refused = httpx.options(f"{locked.url}/v1/audio/speech", headers=headers)
+        assert (refused.status_code, refused.headers["x-request-id"]) == (400, "asked-before")
+        assert refused.json()["error"]["param"] == "origin"
+        assert "asked-before" in locked.log
+
     def test_unless_it_is_set_no_page_may(self, tone: Server) -> None:
         assert self.may(tone, PAGE) is None
         answer = post(tone, "/v1/audio/speech", {"input": "Hi."}, origin=PAGE)
@@ -190,6 +197,12 @@ class TestTheRest:
     @pytest.mark.parametrize("path", BODIES)
     def test_a_key_is_needed_where_there_are_keys(self, locked: Server, path: str) -> None:
         assert post(locked, path, BODIES[path]).status_code == 401
+
+    def test_a_stranger_is_told_so_whatever_else_is_wrong(self, locked: Server) -> None:
+        for kind in ("application/json", "text/plain"):
+            url = f"{locked.url}/v1/audio/speech"
+            answer = httpx.post(url, content=b"{", headers={"content-type": kind})
+            assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
 
     @pytest.mark.parametrize("path", [path for path in BODIES if path.startswith("/dev")])
     def test_dev_can_be_switched_off(self, closed: Server, path: str) -> None:
