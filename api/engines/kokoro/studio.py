@@ -77,7 +77,8 @@ class Studio:
         self.pronouncer = await self._beside_the_loop(partial(Pronouncer, self._config.vocab))
         style = await self._beside_the_loop(partial(self.packs.style, self.packs.names[0], WARM_UP_PHONEMES[0]))
         lacking = await batcher.do(partial(runtime.quicken, style))
-        self.shortcomings = (*self.pronouncer.shortcomings, *lacking)
+        left_out = (f"Voices whose files are damaged are left out: {', '.join(self.packs.damaged)}",)
+        self.shortcomings = (*self.pronouncer.shortcomings, *lacking, *(left_out if self.packs.damaged else ()))
         if self._most > 1:
             await self._warm_up(style)
         self._on_step, batcher.on_step = on_step, self._learn

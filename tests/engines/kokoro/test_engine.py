@@ -58,6 +58,15 @@ class TestLoading:
         with pytest.raises(EngineUnavailable, match="kokoro-v1_0"):
             await KokoroEngine(Settings(models_dir=tmp_path)).start()
 
+    async def test_a_damaged_voice_is_missing_and_nothing_else(self, tmp_path: Path) -> None:
+        publish_kokoro(tmp_path, voices=("af_bella", "af_heart"))
+        (tmp_path / "kokoro/voices/af_bella.pt").write_bytes(b"cut")
+        engine = KokoroEngine(Settings(models_dir=tmp_path, kokoro=KokoroSettings(threads=1)))
+        await engine.start()
+        await engine.stop()
+        assert list(engine.card.voices) == ["af_heart"]
+        assert "af_bella" in engine.card.shortcomings[-1]
+
     async def test_a_gpu_that_is_asked_for_and_not_there_is_said(self, kokoro_models: Path) -> None:
         if torch.cuda.is_available():
             pytest.skip("there is one")

@@ -20,7 +20,7 @@ def flattened(raw: Mapping[str, object], prefix: str = "") -> dict[str, Tensor]:
     for name, value in raw.items():
         path = f"{prefix}{name}" if str(name) != "module" else prefix.removesuffix(".")
         if isinstance(value, Tensor):
-            flat[re.sub(r"(^|\.)module\.", r"\1", path)] = value.detach()
+            flat[re.sub(r"(^|\.)module\.", r"\1", path)] = value
         elif isinstance(value, Mapping):
             flat |= flattened(value, f"{path}." if path else "")
     return flat
@@ -28,7 +28,7 @@ def flattened(raw: Mapping[str, object], prefix: str = "") -> dict[str, Tensor]:
 
 def folded(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Weight norm folded into weights, the affine part of instance norms into the style's; all in fp32."""
-    plain = {name: _single(tensor) for name, tensor in tensors.items()}
+    plain = {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in tensors.items()}
     for length, direction in SPELLINGS:
         for name in [name for name in plain if name.endswith(f".{length}")]:
             stem = name.removesuffix(length)
@@ -37,12 +37,6 @@ def folded(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     for name in [found[1] for found in map(AFFINE.fullmatch, plain) if found]:
         _fold_affine(plain, name)
     return plain
-
-
-def _single(tensor: Tensor) -> Tensor:
-    """In fp32, and in memory of its own: safetensors are not written of views into one."""
-    tensor = tensor.float() if tensor.is_floating_point() else tensor
-    return tensor if tensor.nbytes == tensor.untyped_storage().nbytes() else tensor.clone()
 
 
 def _normed(length: Tensor, direction: Tensor) -> Tensor:

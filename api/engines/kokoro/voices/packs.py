@@ -19,6 +19,7 @@ from api.engines.kokoro.model.config import Config
 from api.engines.kokoro.voices.mixes import Mix, is_mix, parse_mix
 from api.engines.voices import voice_named
 from api.errors import EngineFailed, EngineUnavailable, UnknownVoice
+from api.logs import LOGGER
 from api.types import Voice
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]{0,63}")
@@ -57,10 +58,14 @@ class Packs:
     """The voices in one folder. Safe to be used by any thread; reading a pack takes a few milliseconds."""
 
     def __init__(self, folder: Path, config: Config, kept: int = KEPT) -> None:
+        """Tries each, and leaves out what is damaged. Raises EngineUnavailable where there is no voice."""
         self._folder = folder
         self._config = config
-        found = sorted(path.stem for path in folder.glob("*.pt"))
-        self.names: tuple[str, ...] = tuple(name for name in found if _NAME.fullmatch(name))
+        named = sorted(path.stem for path in folder.glob("*.pt") if _NAME.fullmatch(path.stem))
+        self.names: tuple[str, ...] = tuple(name for name in named if self._is_well(name))
+        self.damaged: tuple[str, ...] = tuple(name for name in named if name not in self.names)
+        if not self.names:
+            raise EngineUnavailable(f"{folder} has no voice that can be read.")
         self._known = frozenset(self.names)
         self._packs = _Kept[str](kept)
         self._mixes = _Kept[Mix](kept)
@@ -101,6 +106,14 @@ class Packs:
         parts = [self._packs.get(name, self._read) * share for name, share in mix.shares]
         shortest = min(len(part) for part in parts)
         return torch.stack([part[:shortest] for part in parts]).sum(0)
+
+    def _is_well(self, name: str) -> bool:
+        try:
+            read_pack(self._folder / f"{name}.pt", self._config)
+        except EngineUnavailable as error:
+            LOGGER.warning("the voice %s is left out: %s", name, error)
+            return False
+        return True
 
     def _read(self, name: str) -> Tensor:
         try:

@@ -62,17 +62,21 @@ class TestVoices:
             (tmp_path / f"{name}.pt").write_bytes((folder / "af_bella.pt").read_bytes())
         assert Packs(tmp_path, narrow_config()).names == ("af_bella",)
 
-    def test_a_file_that_runs_code_or_is_damaged_fails_its_own_requests_alone(
-        self, folder: Path, tmp_path: Path
+    def test_a_file_that_runs_code_or_is_damaged_is_left_out_and_named(
+        self, folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
-        (tmp_path / "af_good.pt").write_bytes((folder / "af_bella.pt").read_bytes())
-        (tmp_path / "af_cut.pt").write_bytes((folder / "af_bella.pt").read_bytes()[:1000])
+        for name in ("af_cut", "af_good"):
+            (tmp_path / f"{name}.pt").write_bytes((folder / "af_bella.pt").read_bytes())
+        (tmp_path / "af_bad.pt").write_bytes((folder / "af_bella.pt").read_bytes()[:1000])
         torch.save({"code": Path}, tmp_path / "af_code.pt")
         torch.save(torch.zeros(3, 1, 256), tmp_path / "af_short.pt")
         packs = Packs(tmp_path, narrow_config())
-        for name in ("af_cut", "af_code", "af_short"):
-            with pytest.raises(EngineFailed, match=name):
-                packs.style(name, 10)
+        assert packs.names == ("af_cut", "af_good")
+        assert packs.damaged == ("af_bad", "af_code", "af_short")
+        assert all(f"{name} is left out" in caplog.text for name in ("af_bad", "af_code", "af_short"))
+        (tmp_path / "af_cut.pt").write_bytes(b"")
+        with pytest.raises(EngineFailed, match="af_cut"):
+            packs.style("af_cut", 10)
         assert packs.style("af_good", 10).shape == (256,)
 
     def test_memory_is_bounded(self, folder: Path) -> None:
