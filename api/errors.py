@@ -19,6 +19,7 @@
     │   ├── RequestTimeout      408  request_timeout
     │   ├── BodyTooLarge        413  body_too_large
     │   ├── UnsupportedMediaType 415 unsupported_media_type
+    │   ├── RangeNotSatisfiable 416  range_not_satisfiable
     │   └── HeadersTooLarge     431  headers_too_large
     ├── EngineFailed            500  engine_failed
     ├── InternalError           500  internal_error
@@ -193,6 +194,20 @@ class UnsupportedMediaType(InvalidRequest):
     """The body is not `application/json`, or is compressed."""
 
     status, code = 415, "unsupported_media_type"
+
+
+class RangeNotSatisfiable(InvalidRequest):
+    """The file ends before the range that was asked for; `Content-Range` says where."""
+
+    status, code = 416, "range_not_satisfiable"
+
+    def __init__(self, message: str, *, file_bytes: int = 0) -> None:
+        super().__init__(message)
+        self.file_bytes = file_bytes
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"content-range": f"bytes */{self.file_bytes}"}
 
 
 class HeadersTooLarge(InvalidRequest):

@@ -100,7 +100,7 @@ def greet(chosen: Settings, engine: str, fitting: Fit, *, mps: bool) -> None:
     """What this server is about to serve."""
     server = chosen.server
     why = "chosen by auto" if chosen.engine == "auto" else "by setting"
-    url = f"http://{'localhost' if server.host in ('127.0.0.1', '0.0.0.0', '::') else server.host}:{server.port}"
+    url = url_of(server)
     if server.log == "json":
         told = {"version": __version__, "url": url, "engine": engine, "engine_why": why, "mps": mps}
         told |= {"workers": fitting.workers, "workers_why": fitting.why, "threads": fitting.threads}
@@ -121,6 +121,13 @@ Chorus {__version__}  {url}
     click.echo(banner, err=True)
 
 
+def url_of(server: ServerSettings) -> str:
+    """Where somebody on this machine reaches it."""
+    if server.host in ("127.0.0.1", "0.0.0.0", "::"):
+        return f"http://localhost:{server.port}"
+    return f"http://[{server.host}]:{server.port}" if ":" in server.host else f"http://{server.host}:{server.port}"
+
+
 def run_gunicorn(
     listener: socket.socket, fitting: Fit, environment: Mapping[str, str], kept: Sequence[Kept]
 ) -> int:
@@ -134,6 +141,8 @@ def run_gunicorn(
         "--workers": fitting.workers,
         "--gpus": ",".join(fitting.gpus),
     }
+    # Inherited: until Gunicorn listens to signals, one that asks for other workers would end it.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     gunicorn = spawn("workers.master", told, fds, environment)
 
     def pass_on(signum: int, _frame: FrameType | None) -> None:
@@ -147,7 +156,9 @@ def run_gunicorn(
         signal.signal(signum, pass_on)
     doorman = Doorman(*fds, environment)
     try:
-        return _exit_code(supervise(gunicorn, doorman, *kept))
+        ended = supervise(gunicorn, doorman, *kept)
+        # Told to stop before it listened to signals, it had nothing to finish.
+        return 0 if board.stopping and ended == -signal.SIGTERM else _exit_code(ended)
     finally:
         doorman.end()
 

@@ -109,6 +109,17 @@ def test_a_part_of_a_file_can_be_asked_for(tone: Server) -> None:
     assert (part.status_code, len(part.content)) == (206, 10)
 
 
+def test_a_range_that_cannot_be_sent_is_refused_in_the_envelope_or_not_heeded(tone: Server) -> None:
+    url = f"{tone.url}/v1{tone.speech(return_download_link=True).headers['x-download-path']}"
+    whole = httpx.get(url).content
+    beyond = httpx.get(url, headers={"range": f"bytes={len(whole)}-"})
+    assert (beyond.status_code, beyond.headers["content-range"]) == (416, f"bytes */{len(whole)}")
+    assert beyond.json()["error"]["code"] == "range_not_satisfiable"
+    assert httpx.get(url, headers={"range": "bytes=-5"}).content == whole[-5:]
+    for odd in ("bytes=a-b", "bytes=5-1", "bytes=-0", "bytes=0-1,3-4", "lines=1-2", "x"):
+        assert httpx.get(url, headers={"range": odd}).content == whole
+
+
 def test_what_failed_or_was_refused_leaves_no_file(failing_midway: Server) -> None:
     body = {"input": LONG, "voice": "alloy", "return_download_link": True}
     with failing_midway.client() as client, client.stream("POST", "/v1/audio/speech", json=body) as answer:

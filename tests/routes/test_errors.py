@@ -23,6 +23,7 @@ CODES = {
     408: "request_timeout",
     413: "body_too_large",
     415: "unsupported_media_type",
+    416: "range_not_satisfiable",
     431: "headers_too_large",
     429: "key_running_limit key_queue_limit",
     500: "engine_failed internal_error",

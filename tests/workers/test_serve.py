@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -9,7 +11,9 @@ import httpx
 import psutil
 import pytest
 
-from tests.server import Server, start_and_fail
+from api.settings import Server as ServerSettings
+from tests.server import ROOT, Server, environment, free_port, start_and_fail
+from workers.serve import url_of
 
 LONG = "All work and no play makes Jack a dull boy. " * 3
 
@@ -36,6 +40,17 @@ class TestStart:
             ready = httpx.get(f"{server.url}/ready").json()
             assert (ready["engine"], ready["chosen_by"]) == ("espeak", "auto")
             assert "engine   espeak (chosen by auto)" in server.log
+
+    def test_an_address_of_colons_is_told_as_browsers_take_it(self) -> None:
+        told = {
+            host: url_of(ServerSettings(host=host, port=1)) for host in ("::1", "::", "127.0.0.1", "a.example")
+        }
+        assert list(told.values()) == [
+            "http://[::1]:1",
+            "http://localhost:1",
+            "http://localhost:1",
+            "http://a.example:1",
+        ]
 
     def test_an_unknown_engine_is_refused_with_its_exit_code(self) -> None:
         refused = start_and_fail(ENGINE="nope")
@@ -76,6 +91,17 @@ class TestStart:
 
 
 class TestStop:
+    def test_signals_in_the_first_moment_mean_what_they_always_mean(self) -> None:
+        settings = environment(ENGINE="tone", SERVER__PORT=free_port())
+        with subprocess.Popen([sys.executable, "-m", "workers.serve"], cwd=ROOT, env=settings) as process:
+            children = psutil.Process(process.pid).children
+            while not any("workers.master" in child.cmdline() for child in children()):
+                time.sleep(0.01)
+            process.send_signal(signal.SIGHUP)
+            time.sleep(0.1)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=20) == 0
+
     @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
     def test_an_idle_server_stops_at_once(self, signum: signal.Signals) -> None:
         with Server(ENGINE="tone") as server:
