@@ -141,7 +141,8 @@ class Stages:
 
 
 @torch.no_grad()
-def stages(oracle: Any, ids: tuple[int, ...], style: Tensor, speed: float) -> Stages:
+def stages(oracle: Any, ids: tuple[int, ...], style: Tensor, speed: float, frames: Tensor | None = None) -> Stages:
+    """`frames` are how long the tokens shall last, where that is not the model's to say."""
     tokens = torch.tensor([ids])
     lengths = torch.tensor([len(ids)])
     nothing_masked = torch.zeros(1, len(ids), dtype=torch.bool)
@@ -150,7 +151,7 @@ def stages(oracle: Any, ids: tuple[int, ...], style: Tensor, speed: float) -> St
     melody = oracle.predictor.text_encoder(encoded, manner, lengths, nothing_masked)
     heard, _ = oracle.predictor.lstm(melody)
     wanted = torch.sigmoid(oracle.predictor.duration_proj(heard)).sum(-1)[0] / speed
-    frames = wanted.round().clamp(min=1).long()
+    frames = wanted.round().clamp(min=1).long() if frames is None else frames
     alignment = torch.nn.functional.one_hot(torch.arange(len(ids)).repeat_interleave(frames), len(ids)).T.float()
     pitch_hz, loudness = oracle.predictor.F0Ntrain(melody.transpose(1, 2) @ alignment, manner)
     text = oracle.text_encoder(tokens, lengths, nothing_masked)
