@@ -98,7 +98,7 @@ def download_command(model: str | None, voices: str, url: str | None, **how: Any
     order = downloads.Order(voices=tuple(filter(None, voices.replace(" ", "").split(","))), **how)
     hub = downloads.Hub(url or known_url, token)
     done = downloads.download(published(model), chosen.models_dir, hub, order, downloads.Meter())
-    fetched = f"{len(done.fetched)} files fetched" if done.fetched else "nothing lacked"
+    fetched = f"{downloads.so_many_files(len(done.fetched))} fetched" if done.fetched else "nothing lacked"
     click.echo(f"{fetched}; {downloads.stock(published(model), chosen.models_dir)}")
 
 

@@ -15,7 +15,7 @@ from api.downloads.fetch import Fetch, Patience
 from api.downloads.hub import Hub, HubFile, Interrupted, Listing
 from api.downloads.lock import alone_in
 from api.downloads.part import forget_parts, kept_of
-from api.downloads.progress import Progress, size
+from api.downloads.progress import Progress, size, so_many_files
 from api.downloads.receipt import Receipt
 from api.engines.published import Published, matches
 from api.errors import DownloadFailed
@@ -145,7 +145,7 @@ class _Errand:
             raise DownloadFailed(
                 f"{size(total - there)} are to come, and {self.folder} has room for {size(free)}."
             )
-        self.progress.say(f"{len(lacking)} files, {size(total)}, from {self.hub.url} into {self.folder}")
+        self.progress.say(f"{so_many_files(len(lacking))}, {size(total)}, from {self.hub.url} into {self.folder}")
         self.progress.begin(total, there)
         stop = threading.Event()
         fetch = Fetch(

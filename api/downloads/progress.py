@@ -64,6 +64,10 @@ class Meter:
         self._out.flush()
 
 
+def so_many_files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"
+
+
 def size(count: float) -> str:
     """As disks and hubs count: in thousands."""
     if count < 1e6:

@@ -204,6 +204,14 @@ def test_a_folder_as_published_loads_and_says_that_its_weights_are_others(
     assert all(torch.equal(ours[name], same[name]) for name in ours)
 
 
+def test_tensors_that_are_one_tensor_are_read_and_not_kept(parts: dict[str, Any], tmp_path: Path) -> None:
+    """safetensors are not written of them."""
+    source = tmp_path / "tied.pth"
+    torch.save(parts | {"more": {"again": parts["bert_encoder"]["weight"]}}, source)
+    keep_tensors(source, read_pth(source), "hash")
+    assert kept_tensors(source) is None
+
+
 def test_an_unwritable_place_keeps_nothing_and_loads(published: Path, tmp_path: Path) -> None:
     source = tmp_path / "a.pth"
     source.write_bytes(published.read_bytes())
