@@ -138,6 +138,12 @@ class Spark(Section):
         description="A listener with so much sound in hand gets no more of a segment until it is whole, and was "
         "checked. Less holds more back, and so can mend more of what a model gets wrong.",
     )
+    checks: Literal["on", "off"] = Field(
+        "on",
+        description="Write a segment anew that cannot be its text, and end a request whose text stays unspoken. "
+        "`off`: what the model writes is heard, whatever it is, and ended where it does not end; for weights that "
+        "nobody has trained yet, and for measuring with them.",
+    )
     widen: str = Field(
         "off",
         min_length=1,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from api.errors import EngineUnavailable
 
+WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 HEARING_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 HEARING = "wav2vec2-large-xlsr-53"
 # The folder beside the models, for all of them.
@@ -53,11 +54,22 @@ class Layout:
         """What the model has written of its speakers, kept from one start to the next."""
         return self.folder / "speakers.cache.json"
 
+    @property
+    def weights(self) -> tuple[Path, ...]:
+        """The language model's: one file, or several with an index of what is in which."""
+        whole = self.language_model / WEIGHTS
+        try:
+            places = json.loads((self.language_model / INDEX).read_text())["weight_map"].values()
+            parts = tuple(self.language_model / name for name in sorted(set(places)))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return (whole,)
+        return (whole,) if whole.is_file() or not parts else parts
+
     def lacks(self) -> Path | None:
         """The first of the files that are needed and not there."""
         needed = (
             self.language_model / "config.json",
-            self.language_model / "model.safetensors",
+            *self.weights,
             self.tokenizer,
             self.codec / "config.yaml",
             self.codec / "model.safetensors",
@@ -86,7 +98,7 @@ class Layout:
 
     def fingerprint(self) -> str:
         """Tells these weights and this tokenizer from any others."""
-        return fingerprint(self.language_model / "model.safetensors", self.tokenizer)
+        return fingerprint(*self.weights, self.tokenizer)
 
 
 def fingerprint(*paths: Path) -> str:

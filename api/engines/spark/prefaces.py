@@ -55,6 +55,8 @@ class Prefaces:
         self._kept = kept
         self._on_tokens = on_tokens
         self._known: dict[str, asyncio.Task[Preface]] = {}
+        # Whether the model once wrote no speaker by itself, and had to be led.
+        self.led = False
 
     async def ready(self, speakers: Iterable[Speaker]) -> None:
         """Have these described before anybody asks for them."""
@@ -72,7 +74,7 @@ class Prefaces:
     async def fresh(self, speaker: Speaker, levels: Levels, text: str, seed: int) -> Preface:
         """One that the model writes for this text."""
         opening = self._prompts.opening(text, speaker, levels)
-        return await self._tried(speaker, partial(self._whole, opening), (seed, text))
+        return await self._drawn(speaker, opening, (seed, text))
 
     async def stop(self) -> None:
         for task in self._known.values():
@@ -94,36 +96,53 @@ class Prefaces:
         if codes is None and levels.speed != MODERATE:
             codes = (await self.of(speaker, Levels(levels.pitch))).speaker
         if codes is None:
-            return await self._tried(speaker, partial(self._whole, opening), about)
+            return await self._drawn(speaker, opening, about)
         if speaker.label is None:
             return self._prompts.given(codes)
-        return await self._tried(speaker, partial(self._with_values, opening, codes), about)
+        write = partial(self._with_values, opening, codes)
+        return await self._tried(speaker, write, about) or self._prompts.given(codes, self._prompts.lead(speaker))
+
+    async def _drawn(self, speaker: Speaker, opening: tuple[int, ...], about: tuple[object, ...]) -> Preface:
+        """A speaker as the model writes one; else one of whom it is told, token by token, what may stand there."""
+        if made := await self._tried(speaker, partial(self._whole, opening), about):
+            return made
+        lead, allowed = self._prompts.lead(speaker), self._vocabulary.globals
+        prompt = (*opening, *lead, self._vocabulary["start_global_token"])
+        seed = seed_of("preface", *about, TRIES)
+        ids = await self._go_on(Ask(prompt, frozenset(), GLOBALS_A_SPEAKER, seed=seed, allowed=allowed))
+        if len(ids) != GLOBALS_A_SPEAKER:
+            raise EngineFailed("The model could not describe this voice.")
+        return self._prompts.given([number - allowed.start for number in ids], lead)
 
     async def _tried(
         self,
         speaker: Speaker,
         write: Callable[[int, int], Awaitable[Preface | None]],
         about: tuple[object, ...],
-    ) -> Preface:
-        for attempt in range(TRIES):
+    ) -> Preface | None:
+        """What the model writes by itself. One that could not once is not asked for it so often again."""
+        for attempt in range(1 if self.led else TRIES):
             if made := await write(self._prompts.heading(speaker), seed_of("preface", *about, attempt)):
                 return made
-        raise EngineFailed("The model could not describe this voice.")
+        self.led = True
+        return None
 
     async def _whole(self, opening: tuple[int, ...], heading: int, seed: int) -> Preface | None:
         until = self._vocabulary["start_semantic_token"]
-        return self._prompts.written((heading, *await self._go_on((*opening, heading), until, seed)))
+        return self._prompts.written((heading, *await self._until(until, (*opening, heading), seed)))
 
     async def _with_values(
         self, opening: tuple[int, ...], codes: tuple[int, ...], heading: int, seed: int
     ) -> Preface | None:
-        values = (heading, *await self._go_on((*opening, heading), self._vocabulary["start_global_token"], seed))
+        values = (heading, *await self._until(self._vocabulary["start_global_token"], (*opening, heading), seed))
         if values[-1] != self._vocabulary["end_acoustic_token"]:
             return None
         return self._prompts.given(codes, values)
 
-    async def _go_on(self, prompt: tuple[int, ...], until: int, seed: int) -> list[int]:
-        ask = Ask(prompt, stop=self._vocabulary.ends | {until}, most=LONGEST, seed=seed)
+    async def _until(self, until: int, prompt: tuple[int, ...], seed: int) -> list[int]:
+        return await self._go_on(Ask(prompt, stop=self._vocabulary.ends | {until}, most=LONGEST, seed=seed))
+
+    async def _go_on(self, ask: Ask) -> list[int]:
         ids: list[int] = []
         async with aclosing(self._model.write(ask)) as written:
             async for tokens in written:

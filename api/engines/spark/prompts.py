@@ -42,6 +42,11 @@ class Prompts:
         """The token with which a preface begins."""
         return self._vocabulary["start_global_token" if speaker.label is None else "start_acoustic_token"]
 
+    def lead(self, speaker: Speaker) -> tuple[int, ...]:
+        """What stands before a speaker's codes where the model has written nothing of it: no values."""
+        known = self._vocabulary
+        return () if speaker.label is None else (known["start_acoustic_token"], known["end_acoustic_token"])
+
     def given(self, codes: Sequence[int], values: Sequence[int] = ()) -> Preface:
         """The preface of a speaker whose codes are known; `values` stand before them where labels are used."""
         known = self._vocabulary

@@ -46,6 +46,11 @@ class Role:
         return len(self._plan.segments)
 
     @property
+    def checks(self) -> bool:
+        """Whether what cannot be its text is written anew."""
+        return self._studio.checks
+
+    @property
     def pulse(self) -> Pulse:
         return self._studio.pulse
 
@@ -84,7 +89,7 @@ class Role:
             urgent=self._run.entry.priority is Priority.INTERACTIVE,
             allowed=studio.vocabulary.semantics,
         )
-        line = Line(ask, bounds, studio.vocabulary.semantics)
+        line = Line(ask, bounds, studio.vocabulary.semantics, checked=studio.checks)
         return Take(studio.model, line, studio.pulse.beat, studio.on_fault)
 
     def sounding(self, *, steady: bool) -> Sounding:

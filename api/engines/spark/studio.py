@@ -25,6 +25,7 @@ from api.types import Plan, Run, Voice
 
 # So many speakers are described beside each other, while others are being spoken for.
 DESCRIBED_AT_ONCE = 8
+LED = "its model did not describe a speaker by itself: these weights may not be trained, or not on this tokenizer"
 
 
 class Studio:
@@ -36,6 +37,7 @@ class Studio:
         self._settings = settings
         self._opened = AsyncExitStack()
         self.pulse = Pulse()
+        self.checks = settings.spark.checks == "on"
         self.on_fault: Callable[[Fault], None] = lambda _: None
         self.on_chunk: Callable[[bool], None] = lambda _: None
         device = _device(settings.spark.device)
@@ -89,7 +91,12 @@ class Studio:
 
     @property
     def shortcomings(self) -> tuple[str, ...]:
-        return (self.vocabulary.oddity,) if self.vocabulary.oddity else ()
+        found = (
+            self.vocabulary.oddity,
+            LED if self.prefaces.led else None,
+            None if self.checks else "CHORUS_SPARK__CHECKS=off: nobody notices what its model gets wrong",
+        )
+        return tuple(shortcoming for shortcoming in found if shortcoming)
 
     def recital(self, plan: Plan, voice: Voice, run: Run, sign_s: float) -> Recital:
         """One request's segments, being spoken from now on."""

@@ -10,6 +10,7 @@ import pytest
 
 from api.engines.spark import SparkEngine
 from api.engines.spark.cloning import Likeness
+from api.engines.spark.layout import Layout
 from api.errors import EngineUnavailable, UnsupportedParameter
 from api.settings import Settings, Spark
 from api.types import Capability, Plan, Reference, Run, Segment, Speech
@@ -63,6 +64,20 @@ class TestNeeds:
         with pytest.raises(EngineUnavailable, match=Path(path).name):
             await engine.start()
         await engine.stop()
+
+    def test_weights_in_several_files_are_looked_for_by_their_index(
+        self, spark_models: Path, tmp_path: Path
+    ) -> None:
+        shutil.copytree(spark_models / "spark", tmp_path / "spark")
+        folder, parts = tmp_path / "spark" / "LLM", [f"model-0000{n}-of-00002.safetensors" for n in (1, 2)]
+        (folder / "model.safetensors").rename(folder / parts[0])
+        (folder / "model.safetensors.index.json").write_text(
+            json.dumps({"weight_map": {"a": parts[0], "b": parts[1]}})
+        )
+        assert parts[1] in (SparkEngine.missing(Settings(models_dir=tmp_path)) or "")
+        shutil.copy(folder / parts[0], folder / parts[1])
+        assert SparkEngine.missing(Settings(models_dir=tmp_path)) is None
+        assert len(Layout(tmp_path / "spark").fingerprint()) == 32
 
     def test_one_worker_speaks_for_all(self, spark_models: Path) -> None:
         assert SparkEngine.needs(Settings(models_dir=spark_models)).batches

@@ -135,6 +135,25 @@ class TestWriting:
         broken[0] = False
         assert await prefaces.of(ANNA, Levels())
 
+    @pytest.mark.parametrize("levels", [Levels(), Levels(speed=4)])
+    async def test_a_model_that_describes_nobody_by_itself_is_led(self, stage: Stage, levels: Levels) -> None:
+        def babbling(ask: Ask) -> tuple[Sequence[int], bool]:
+            if ask.allowed is None:
+                return stage.marked("<|bicodec_semantic_1|>"), True
+            return [ask.allowed[(ask.seed + place) % 4096] for place in range(99)], False
+
+        prefaces, model = stage.prefaces(babbling)
+        made = await prefaces.of(ANNA, levels)
+        assert prefaces.led
+        assert len(set(made.speaker)) == 32
+        marks = stage.marked("<|start_acoustic_token|><|end_acoustic_token|><|start_global_token|>")
+        assert made.ids == stage.prompts.given(made.speaker, marks[:2]).ids
+        [led] = [ask for ask in model.asks if ask.allowed]
+        assert led.prompt[-3:] == marks
+        asked = len(model.asks)
+        assert len((await prefaces.of(ASHA, Levels())).speaker) == 32
+        assert len(model.asks) == asked + 2
+
     async def test_who_leaves_takes_nothing_from_the_others(self, stage: Stage) -> None:
         prefaces, model = stage.prefaces(stage.describing)
         leaving = asyncio.create_task(prefaces.of(ANNA, Levels()))

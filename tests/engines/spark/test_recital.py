@@ -11,6 +11,7 @@ import pytest
 from api.engines.spark import SparkEngine
 from api.engines.spark.codec import Booth
 from api.errors import EngineFailed, EngineRestarting
+from api.settings import Spark
 from api.types import Chunk, Entry, Priority, Run, Samples, Speech
 from tests.engines.spark.scripted import Scripted
 from tests.engines.spark.stage import TEXT, Author, heard, plan_of, spark
@@ -177,6 +178,21 @@ class TestMending:
         quiet_first(monkeypatch, author)
         chunks = await heard(engine, run_of())
         assert len(samples_of(chunks)) == 320 * author.length(author.asks[1])
+
+
+async def test_where_nothing_is_checked_all_that_is_written_is_heard(
+    spark_models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    author = Author()
+    author.goes = [(natural(20), True), ([5] * 9999, False)]
+    quiet_first(monkeypatch, author)
+    async with spark(spark_models, monkeypatch, author, spark=Spark(checks="off")) as (engine, _):
+        assert any("CHECKS" in shortcoming for shortcoming in engine.card.shortcomings)
+        assert len(samples_of(await heard(engine, run_of()))) == 320 * 20
+        runaway = samples_of(await heard(engine, run_of()))
+    assert len(author.asks) == 2
+    assert len(runaway) == 320 * author.asks[1].most
+    assert author.faults == []
 
 
 class TestWaiting:

@@ -29,11 +29,12 @@ def going(*goes: tuple[Sequence[int], bool]) -> Script:
 
 
 class Stage:
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, *, checked: bool = True) -> None:
         self.model = Scripted(script)
         self.faults: list[Fault] = []
         ask = Ask(PROMPT, stop=frozenset({9}), most=1, seed=7)
-        self.take = Take(self.model, Line(ask, BOUNDS, range(FIRST, FIRST + 8192)), on_fault=self.faults.append)
+        line = Line(ask, BOUNDS, range(FIRST, FIRST + 8192), checked=checked)
+        self.take = Take(self.model, line, on_fault=self.faults.append)
 
     async def until(self, codes: int) -> None:
         while self.take.held < codes and not self.take.ended:
@@ -57,6 +58,13 @@ async def test_a_sound_one_is_left_alone() -> None:
     assert stage.faults == []
     [ask] = stage.model.asks
     assert (ask.prompt, ask.seed, ask.most) == (PROMPT, 7, BOUNDS.most + 1)
+
+
+@pytest.mark.parametrize("codes", [natural(20), natural(5000), [5] * 300])
+async def test_where_nothing_is_checked_what_is_written_is_heard_and_ends(codes: Sequence[int]) -> None:
+    stage = Stage(going((ids(codes), False)), checked=False)
+    assert await stage.all() == tuple(codes[: BOUNDS.most + 1])
+    assert stage.faults == []
 
 
 @pytest.mark.parametrize(

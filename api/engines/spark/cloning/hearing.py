@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +88,9 @@ def _tensors(folder: Path) -> dict[str, Tensor]:
 
         found = load_file(safe)
     else:
-        # Mapped: what is not wanted is not read.
-        found = torch.load(folder / "pytorch_model.bin", map_location="cpu", weights_only=True, mmap=True)
+        path = folder / "pytorch_model.bin"
+        # Mapped, what is not wanted is not read. The oldest files cannot be: they are no archives.
+        found = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     return {
         name.removeprefix(_WITHIN).replace("weight_g", _LENGTH).replace("weight_v", _DIRECTION): tensor
         for name, tensor in found.items()

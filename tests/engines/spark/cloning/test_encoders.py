@@ -1,10 +1,12 @@
 """Each network that listens to a clip, against one that was written down plainly from the published layout."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
 from torch import Tensor
 from transformers import Wav2Vec2FeatureExtractor, Wav2Vec2Model
 from transformers.audio_utils import mel_filter_bank
@@ -97,6 +99,20 @@ def test_wav2vec2_is_averaged_over_the_layers_that_spark_was_taught_with(
     assert heard.shape == (1, 64, 48)
     assert torch.allclose(heard, expected, rtol=1e-4, atol=1e-5)
     assert len(hearing.model.encoder.layers) == max(LAYERS) < published_hearing.config.num_hidden_layers
+
+
+def test_wav2vec2_may_be_in_a_file_of_the_oldest_form_or_of_the_newest(folder: Path, tmp_path: Path) -> None:
+    weights = torch.load(folder / NAME / "pytorch_model.bin", weights_only=True)
+    clip, heard = torch.from_numpy(speech(0.5))[None], []
+    for form in ("oldest", "newest"):
+        place = tmp_path / form
+        shutil.copytree(folder / NAME, place, ignore=shutil.ignore_patterns("*.bin"))
+        if form == "oldest":
+            torch.save(weights, place / "pytorch_model.bin", _use_new_zipfile_serialization=False)
+        else:
+            save_file(weights, place / "model.safetensors")
+        heard.append(Hearing.load(place)(clip))
+    assert torch.equal(*heard)
 
 
 def test_a_clip_becomes_the_tokens_that_the_reference_makes_of_it(
