@@ -12,6 +12,7 @@ from api import __version__, logs, metrics, pulse, settings, tasks
 from api.admission import Callers
 from api.engines.base import Engine
 from api.engines.registry import choose
+from api.errors import EngineFailed, EngineUnavailable
 from api.gpus import Gpus
 from api.logs import LOGGER
 from api.metrics import Meters
@@ -49,7 +50,7 @@ def create_app(
         rehearsing: list[asyncio.Task[None]] = []
         try:
             tell("speaking its first sentence")
-            rate = await warm_up(rooms)
+            rate = await _first_sentence(rooms)
             engine.watch.arm(chosen.server.silence_s)
             await rooms.gate.start(rate)
             app.state.rooms = rooms
@@ -75,6 +76,13 @@ def create_app(
     app.state.meters, app.state.gpus = counting, Gpus()
     mount(app, chosen, counting, traces)
     return app
+
+
+async def _first_sentence(rooms: Rooms) -> float:
+    try:
+        return await warm_up(rooms)
+    except EngineFailed as error:
+        raise EngineUnavailable(f"{rooms.engine.card.name} cannot speak its first sentence: {error}") from error
 
 
 async def _rehearse(engine: Engine) -> None:

@@ -85,7 +85,9 @@ class Prefaces:
         if kept := self._kept.get(key):
             return kept
         made = await self._written(speaker, levels)
-        await asyncio.to_thread(self._kept.put, key, made)
+        if not self.led:
+            # Else the next start would not learn that it has to be.
+            await asyncio.to_thread(self._kept.put, key, made)
         return made
 
     async def _written(self, speaker: Speaker, levels: Levels) -> Preface:

@@ -145,6 +145,7 @@ class TestWriting:
         prefaces, model = stage.prefaces(babbling)
         made = await prefaces.of(ANNA, levels)
         assert prefaces.led
+        assert stage.kept.get(f"anna/2/{levels.speed}") is None
         assert len(set(made.speaker)) == 32
         marks = stage.marked("<|start_acoustic_token|><|end_acoustic_token|><|start_global_token|>")
         assert made.ids == stage.prompts.given(made.speaker, marks[:2]).ids
