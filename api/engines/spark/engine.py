@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from api.engines import lm
 from api.engines.base import Card, Engine, Needs, Utterance
 from api.engines.batcher import Step
+from api.engines.lm.weights import check_weights
 from api.engines.spark.cloning import Likeness
 from api.engines.spark.layout import Layout
 from api.engines.spark.plausible import LETTER_S, seconds_of
@@ -49,7 +50,7 @@ class SparkEngine(Engine):
         lacks = layout_of(settings).lacks_for_cloning(words=True) if settings.spark.cloning == "on" else None
         if lacks:
             return f"There is no {lacks}: `chorus download spark-cloning` fetches it to CHORUS_MODELS_DIR"
-        return None
+        return _cut_off(layout_of(settings))
 
     @classmethod
     def needs(cls, settings: Settings) -> Needs:
@@ -140,6 +141,16 @@ class SparkEngine(Engine):
 
     def _on_step(self, step: Step) -> None:
         self.on_batch(step.batch)
+
+
+def _cut_off(layout: Layout) -> str | None:
+    """Which weights are not whole: told at once, and not by three workers in turn after their libraries."""
+    try:
+        for folder in (layout.language_model, layout.codec):
+            check_weights(folder)
+    except EngineUnavailable as error:
+        return str(error)
+    return None
 
 
 def layout_of(settings: Settings) -> Layout:

@@ -65,6 +65,17 @@ class TestNeeds:
             await engine.start()
         await engine.stop()
 
+    @pytest.mark.parametrize("lost", ["LLM/model.safetensors", "BiCodec/model.safetensors"])
+    def test_weights_that_are_cut_off_are_told_before_any_worker_starts(
+        self, lost: str, spark_models: Path, tmp_path: Path
+    ) -> None:
+        shutil.copytree(spark_models / "spark", tmp_path / "spark")
+        with (tmp_path / "spark" / lost).open("r+b") as file:
+            file.truncate(100_000)
+        lack = SparkEngine.missing(Settings(models_dir=tmp_path)) or ""
+        assert lost in lack
+        assert "cut off" in lack
+
     def test_weights_in_several_files_are_looked_for_by_their_index(
         self, spark_models: Path, tmp_path: Path
     ) -> None:
