@@ -1,22 +1,19 @@
 """One request's phrases on their way through the batcher: in order, and a few ahead of what is heard."""
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 
 from api import tasks
-from api.engines.batcher import Batcher, Work
+from api.engines.batcher import Batcher, Turn, Work
 from api.engines.kokoro.pronouncing.phrases import Phrase
 from api.engines.kokoro.runtime import FRAMES_PER_S, Read, Spoken, Take
 from api.types import Run
 
 # About what a phoneme lasts, for phrases that have not been read yet.
 PHONEMES_PER_S = 15
-# A first sound that comes so late is still in time: a gap in what is being heard is worse.
-IN_TIME_S = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +39,10 @@ class Recital:
         """`slowness` tells how many seconds it takes to compute one of sound."""
         self._slowness = slowness
         self._batcher = batcher
-        self._run = run
-        self._began = time.monotonic()
+        self._turn = Turn(run)
         self._room = asyncio.Semaphore(1 + ahead)
         self._asked: asyncio.Queue[_Asked | None] = asyncio.Queue()
         self._last: _Asked | None = None
-        self._heard = False
         self._feeding = asyncio.create_task(self._feed(parts))
 
     async def spoken(self, sign_s: float) -> AsyncGenerator[tuple[Part, Spoken | None]]:
@@ -61,7 +56,7 @@ class Recital:
                     steps = self._batcher.steps
                     yield asked.part, None
             sound = done.result()
-            self._heard = asked.given = True
+            self._turn.heard = asked.given = True
             asked.before = None
             self._room.release()
             yield asked.part, sound
@@ -88,9 +83,7 @@ class Recital:
 
     def _patience_s(self, asked: "_Asked") -> float:
         """How long this part may wait to be begun before it is missed. Called on the batcher's thread."""
-        patience_s = self._run.patience_s()
-        if patience_s < float("inf") and not self._heard and self._run.first_sound_at is None:
-            patience_s = self._began + IN_TIME_S - time.monotonic()
+        patience_s = self._turn.patience_s()
         before = asked.before
         while before is not None and not before.given:
             patience_s += before.duration_s()

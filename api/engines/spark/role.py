@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
+from api.engines.batcher import Turn
 from api.engines.lm import Ask
 from api.engines.spark.cloning import Likeness
 from api.engines.spark.codec import Sounding
@@ -35,6 +36,7 @@ class Role:
 
     def __init__(self, studio: "Studio", plan: Plan, voice: Voice, run: Run) -> None:
         self._studio, self._plan, self._run = studio, plan, run
+        self._turn = Turn(run)
         self._speaker = _speaker(studio, voice)
         self._levels = Levels.of(plan.speed, plan.pitch, self._speaker.pitch)
         self._likeness = voice if isinstance(voice, Likeness) else None
@@ -96,7 +98,7 @@ class Role:
         """What makes sound of a segment's codes."""
         assert self._vector is not None
         booth, on_chunk = self._studio.booth, self._studio.on_chunk
-        return Sounding(booth, self._vector, self._run, steady=steady, on_chunk=on_chunk)
+        return Sounding(booth, self._vector, self._run, self._turn, steady=steady, on_chunk=on_chunk)
 
 
 def _speaker(studio: "Studio", voice: Voice) -> Speaker:

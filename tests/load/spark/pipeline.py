@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import torch
 
+from api.engines.batcher import Turn
 from api.engines.lm import Ask
 from api.engines.spark.codec import Sounding, Window
 from api.types import Run
@@ -151,7 +152,7 @@ class Pipeline:
 
     async def _as_buffer_allows(self, written: AsyncGenerator[list[int]], heard: Heard, seed: int) -> None:
         run = Run(str(seed), patience_s=lambda: heard.left_s(time.monotonic()))
-        sounding = Sounding(self._stage.booth, await self._vector(), run)
+        sounding = Sounding(self._stage.booth, await self._vector(), run, Turn(run))
 
         async def feed() -> None:
             async for codes in written:

@@ -8,6 +8,7 @@ from math import ceil, inf
 import numpy as np
 from torch import Tensor
 
+from api.engines.batcher import Turn
 from api.engines.spark.codec.booth import Booth
 from api.engines.spark.codec.cutter import Cut
 from api.types import Run, Samples
@@ -28,12 +29,13 @@ class Sounding:
         booth: Booth,
         speaker: Tensor,
         run: Run,
+        turn: Turn,
         *,
         steady: bool = False,
         on_chunk: Callable[[bool], None] = lambda _: None,
     ) -> None:
-        """`on_chunk` is told of each chunk whether it was exact."""
-        self._booth, self._run, self._on_chunk = booth, run, on_chunk
+        """`turn` is the whole request's. `on_chunk` is told of each chunk whether it was exact."""
+        self._booth, self._run, self._turn, self._on_chunk = booth, run, turn, on_chunk
         self._cutter = booth.cutter(speaker, live=run.patience_s() < inf, steady=steady)
         self._news = asyncio.Event()
 
@@ -57,7 +59,8 @@ class Sounding:
                 await self._wait(slack_s)
 
     async def _decoded(self, cut: Cut) -> Samples:
-        sound = self._cutter.joined(cut, await self._booth.sound(cut.window, self._run.patience_s))
+        sound = self._cutter.joined(cut, await self._booth.sound(cut.window, self._turn.patience_s))
+        self._turn.heard = True
         self._booth.count(exact=cut.exact)
         self._on_chunk(cut.exact)
         return np.rint(np.clip(sound, -1, 1) * 32767).astype(np.int16)

@@ -1,15 +1,16 @@
 """Streams through the booth: in order, whole, in batches, and for whom the first sound is due first."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from api.engines.batcher import Step
+from api.engines.batcher import Step, Turn
 from api.engines.spark.codec import Booth, Sounding, Window
 from api.errors import EngineFailed, EngineUnavailable
 from api.logs import LOGGER
@@ -25,12 +26,13 @@ async def booth(pair: Pair) -> AsyncIterator[Booth]:
     await booth.close()
 
 
-def run(patience_s: float) -> Run:
-    return Run("test", patience_s=lambda: patience_s)
+def sounding_of(booth: Booth, said: Utterance, patience_s: Callable[[], float], **ways: Any) -> Sounding:
+    run = Run("test", patience_s=patience_s)
+    return Sounding(booth, said.speaker, run, Turn(run), **ways)
 
 
 async def heard(booth: Booth, said: Utterance, patience_s: float, *, steady: bool = False) -> Samples:
-    sounding = Sounding(booth, said.speaker, run(patience_s), steady=steady)
+    sounding = sounding_of(booth, said, lambda: patience_s, steady=steady)
 
     async def feed() -> None:
         for start in range(0, len(said.codes), 5):
@@ -73,9 +75,7 @@ async def test_who_waits_for_exact_sound_does_so_no_longer_than_it_can(pair: Pai
     said = utterance(pair, 12)
     told: list[bool] = []
     patience_s = iter((0.4, 0.4, *[0.0] * 100))
-    sounding = Sounding(
-        booth, said.speaker, Run("test", patience_s=lambda: next(patience_s)), on_chunk=told.append
-    )
+    sounding = sounding_of(booth, said, lambda: next(patience_s), on_chunk=told.append)
     sounding.feed(said.codes)
     pieces = sounding.pieces()
     async with asyncio.timeout(20):
