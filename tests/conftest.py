@@ -1,5 +1,6 @@
 """Servers that many tests share: one a process and engine, started when asked for; and the table of promises."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import astuple
 from pathlib import Path
@@ -8,6 +9,9 @@ import pytest
 
 from tests.faults.promises import Ledger, Measured, Promise
 from tests.server import Server
+
+# Tests run side by side: a second thread, waiting at full speed for the first, would keep a core from the others.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -23,13 +23,23 @@ def locked() -> Iterator[Server]:
         yield server
 
 
-@pytest.mark.parametrize("key", [None, "not-a-key", KEY], ids=["no key", "a wrong key", "a key"])
-def test_every_answer_is_foretold(locked: Server, key: str | None, times: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("key", "phases", "least"),
+    [
+        pytest.param(None, "examples,coverage,fuzzing", 1000, id="no key"),
+        # It is looked at where no key is: what else is wrong with such a request makes no difference.
+        pytest.param("not-a-key", "fuzzing", 50, id="a wrong key"),
+        pytest.param(KEY, "examples,coverage,fuzzing", 1000, id="a key"),
+    ],
+)
+def test_every_answer_is_foretold(
+    locked: Server, key: str | None, phases: str, least: int, times: int, tmp_path: Path
+) -> None:
     """Schemathesis makes requests of the document, right ones and wrong ones, always the same."""
     done = subprocess.run(
         [
             *(Path(sys.executable).with_name("schemathesis"), "run", f"{locked.url}/openapi.json", "--no-color"),
-            *("--phases", "examples,coverage,fuzzing", "--mode", "all", "--generation-deterministic"),
+            *("--phases", phases, "--mode", "all", "--generation-deterministic"),
             *("--max-examples", str(6 * times), "--checks", ",".join(CHECKS)),
             *(("--header", f"Authorization: Bearer {key}") if key else ()),
         ],
@@ -43,4 +53,4 @@ def test_every_answer_is_foretold(locked: Server, key: str | None, times: int, t
     passed = re.search(r"(\d+) generated, (\d+) passed", done.stdout)
     assert passed, done.stdout
     assert passed[1] == passed[2]
-    assert int(passed[1]) > 300
+    assert int(passed[1]) > least

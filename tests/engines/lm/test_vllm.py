@@ -1,6 +1,7 @@
 """The real vLLM, built for a CPU: one engine, started once, and killed by the last test."""
 
 import asyncio
+import importlib.util
 import logging
 import os
 import signal
@@ -18,9 +19,8 @@ from api.errors import EngineFailed, InputTooLong
 from api.settings import LanguageModels, Settings
 from tests.engines.lm.models import ask, prompt, publish_qwen, written
 
-pytest.importorskip("vllm")
-
 pytestmark = [
+    pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm is not installed"),
     pytest.mark.asyncio(loop_scope="module"),
     # What vLLM's libraries do when they are imported and put away is not ours to answer for.
     pytest.mark.filterwarnings("ignore"),
