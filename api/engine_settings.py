@@ -108,7 +108,7 @@ class LanguageModels(Section):
         "steps that wait for no Python.",
     )
     threads: int | None = Field(
-        None, ge=1, description="Threads the transformers runtime computes with on a CPU; unset: a worker's share."
+        None, ge=1, description="Threads the language model computes with on a CPU; unset: a worker's share."
     )
 
 
@@ -138,11 +138,12 @@ class Spark(Section):
         description="A listener with so much sound in hand gets no more of a segment until it is whole, and was "
         "checked. Less holds more back, and so can mend more of what a model gets wrong.",
     )
-    checks: Literal["on", "off"] = Field(
-        "on",
+    checks: Literal["auto", "on", "off"] = Field(
+        "auto",
         description="Write a segment anew that cannot be its text, and end a request whose text stays unspoken. "
         "`off`: what the model writes is heard, whatever it is, and ended where it does not end; for weights that "
-        "nobody has trained yet, and for measuring with them.",
+        "nobody has trained yet, and for measuring with them. `auto`: on, unless the model cannot even describe a "
+        "speaker at the start.",
     )
     widen: str = Field(
         "off",

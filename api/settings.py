@@ -245,13 +245,14 @@ def hub(chosen: Settings) -> tuple[str, str | None]:
 
 
 @contextmanager
-def library_environment(told: Mapping[str, str]) -> Iterator[None]:
+def library_environment(told: Mapping[str, str], **meanwhile: str) -> Iterator[None]:
     """Tell a library what it reads of the environment. What else it writes there meanwhile is taken back.
 
-    What it spawns learns of whom it is the child: multiprocessing tells it too late.
+    What it spawns is told `meanwhile` too, and of whom it is the child: multiprocessing tells it too late.
     """
     os.environ.update({**told, _SPAWNER: str(os.getpid())})
     before = dict(os.environ)
+    os.environ.update(meanwhile)
     try:
         yield
     finally:

@@ -1,5 +1,8 @@
 """Settings: one strict place, and a document that lists them all."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -115,3 +118,16 @@ def test_every_setting_has_a_sentence() -> None:
 def test_every_setting_is_documented() -> None:
     documented = DOCUMENT.read_text()
     assert [name for name in settings.environment_names() if f"`{name}`" not in documented] == []
+
+
+def test_what_a_library_spawns_is_told_more_than_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("A_LIBRARY", "THREADS", "_CHORUS_SPAWNER"):
+        monkeypatch.setenv(name, "before")
+    asks = [sys.executable, "-c", "import os; print(os.environ['A_LIBRARY'], os.environ['THREADS'])"]
+    with settings.library_environment({"A_LIBRARY": "told"}, THREADS="7"):
+        os.environ["LEFT_BEHIND"] = "by the library"
+        said = subprocess.run(asks, capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["told", "7"]
+    assert (os.environ["A_LIBRARY"], os.environ["THREADS"]) == ("told", "before")
+    assert "LEFT_BEHIND" not in os.environ
+    assert settings.spawner() == os.getpid()

@@ -25,6 +25,7 @@ from api.types import Plan, Run, Voice
 
 # So many speakers are described beside each other, while others are being spoken for.
 DESCRIBED_AT_ONCE = 8
+UNCHECKED = "what its model says is not checked (CHORUS_SPARK__CHECKS): nobody notices what it gets wrong"
 LED = "its model did not describe a speaker by itself: these weights may not be trained, or not on this tokenizer"
 
 
@@ -37,7 +38,7 @@ class Studio:
         self._settings = settings
         self._opened = AsyncExitStack()
         self.pulse = Pulse()
-        self.checks = settings.spark.checks == "on"
+        self.checks = settings.spark.checks != "off"
         self.on_fault: Callable[[Fault], None] = lambda _: None
         self.on_chunk: Callable[[bool], None] = lambda _: None
         device = _device(settings.spark.device)
@@ -69,6 +70,9 @@ class Studio:
             await prefaces.ready(list(self.speakers.known.values())[:1])
         except EngineFailed as error:
             raise EngineUnavailable(f"{layout.folder} holds no model that speaks: {error}") from error
+        if prefaces.led and self._settings.spark.checks == "auto":
+            # It would fail all of them, and nobody could hear what it has learned so far.
+            self.checks = False
 
     async def describe_all(self) -> None:
         """Whoever asks for one of them first shall not have to wait for this."""
@@ -94,7 +98,7 @@ class Studio:
         found = (
             self.vocabulary.oddity,
             LED if self.prefaces.led else None,
-            None if self.checks else "CHORUS_SPARK__CHECKS=off: nobody notices what its model gets wrong",
+            None if self.checks else UNCHECKED,
         )
         return tuple(shortcoming for shortcoming in found if shortcoming)
 

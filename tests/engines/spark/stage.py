@@ -50,6 +50,14 @@ class Author:
     engine: SparkEngine
 
 
+class Babbling(Author):
+    """Weights that learned nothing: what may stand there, in any order, and no end."""
+
+    def __call__(self, ask: Ask) -> tuple[Sequence[int], bool]:
+        allowed = ask.allowed or self.engine._open_studio.vocabulary.semantics
+        return [allowed[code % len(allowed)] for code in natural(ask.most, ask.seed)], False
+
+
 @asynccontextmanager
 async def spark(
     models: Path, monkeypatch: pytest.MonkeyPatch, author: Author, **fields: object

@@ -4,6 +4,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -11,10 +12,19 @@ import pytest
 from api.engines.spark import SparkEngine
 from api.engines.spark.cloning import Likeness
 from api.engines.spark.layout import Layout
-from api.errors import EngineUnavailable, UnsupportedParameter
+from api.engines.spark.plausible import LETTER_S
+from api.engines.spark.studio import LED, UNCHECKED
+from api.errors import EngineFailed, EngineUnavailable, UnsupportedParameter
 from api.settings import Settings, Spark
 from api.types import Capability, Plan, Reference, Run, Segment, Speech
-from tests.engines.spark.stage import TEXT, Author, heard, spark
+from tests.engines.spark.stage import TEXT, Author, Babbling, heard, spark
+
+
+@pytest.fixture
+def blank(spark_models: Path, tmp_path: Path) -> Path:
+    """A models folder in which nobody has been described yet."""
+    shutil.copytree(spark_models / "spark", tmp_path / "spark", ignore=shutil.ignore_patterns("*.cache.json"))
+    return tmp_path
 
 
 @pytest.fixture
@@ -94,16 +104,38 @@ class TestNeeds:
         assert SparkEngine.needs(Settings(models_dir=spark_models)).batches
 
 
+class TestUntrained:
+    @pytest.mark.parametrize(("checks", "speaks"), [("auto", True), ("on", False), ("off", True)])
+    async def test_weights_that_learned_nothing_are_heard_and_told_of(
+        self, checks: Literal["auto", "on", "off"], speaks: bool, blank: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async with spark(blank, monkeypatch, Babbling(), spark=Spark(checks=checks)) as (engine, _):
+            assert LED in engine.card.shortcomings
+            assert (UNCHECKED in engine.card.shortcomings) == speaks
+            run = Run(id="test")
+            if speaks:
+                await heard(engine, run)
+                assert run.audio_s > 2 * len(TEXT) * LETTER_S
+            else:
+                with pytest.raises(EngineFailed, match="too_long"):
+                    await heard(engine, run)
+
+    async def test_weights_that_learned_to_speak_are_checked(
+        self, blank: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async with spark(blank, monkeypatch, Author()) as (engine, _):
+            assert not {LED, UNCHECKED} & set(engine.card.shortcomings)
+
+
 class TestVoices:
     async def test_speakers_are_described_once_and_kept_for_the_next_start(
-        self, spark_models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, blank: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        shutil.copytree(spark_models / "spark", tmp_path / "spark", ignore=shutil.ignore_patterns("*.cache.json"))
-        async with spark(tmp_path, monkeypatch, Author()) as (engine, model):
+        async with spark(blank, monkeypatch, Author()) as (engine, model):
             assert len(model.asks) == 1
             await engine.rehearse()
             assert len(model.asks) == len(engine.card.voices) == 16
-        async with spark(tmp_path, monkeypatch, Author()) as (engine, model):
+        async with spark(blank, monkeypatch, Author()) as (engine, model):
             await engine.rehearse()
             assert model.asks == []
 

@@ -106,7 +106,9 @@ class VllmModel(LanguageModel):
     def _begin(self) -> Any:
         """On the thread; for half a minute and more."""
         turn = turn_on(self._gpu_id) if self._gpu_id else nullcontext()
-        with library_environment(ENVIRONMENT), turn:
+        threads = self._settings.lm.threads
+        limits = {} if threads is None else {"OMP_NUM_THREADS": str(threads)}
+        with library_environment(ENVIRONMENT, **limits), turn:
             plan = self._again()
             from vllm.engine.arg_utils import AsyncEngineArgs
             from vllm.v1.engine.async_llm import AsyncLLM
