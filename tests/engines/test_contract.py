@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import pytest_asyncio
 
 from api import text
 from api.engines.base import Engine
@@ -18,6 +19,8 @@ from api.engines.voices import KOKORO, OPENAI
 from api.errors import InvalidRequest, UnknownVoice, Unsupported, UnsupportedParameter
 from api.settings import LanguageModels, Settings
 from api.types import Capability, Chunk, Plan, Run, Samples, Speech, Timing
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 TEXT = "The quick brown fox jumps over the lazy dog. It costs $5 today."
 # How a request looks that needs a capability.
@@ -46,8 +49,18 @@ async def test_what_is_told_of_an_engine_needs_no_files(name: str, tmp_path: Pat
     assert {voice.language for voice in card.voices.values()} <= {*card.languages}
 
 
-@pytest.fixture(params=sorted(ENGINES))
+@pytest_asyncio.fixture(params=sorted(ENGINES), scope="module", loop_scope="module")
 async def engine(request: pytest.FixtureRequest) -> AsyncIterator[Engine]:
+    """Started once for all of its tests, as in a worker it is for all callers."""
+    engine = unopened(request)
+    await engine.start()
+    yield engine
+    await engine.stop()
+    # To stop what has stopped is no fault.
+    await engine.stop()
+
+
+def unopened(request: pytest.FixtureRequest) -> Engine:
     kind = engine_class(request.param)
     settings = Settings(engine=request.param)
     if request.param == "kokoro":
@@ -57,10 +70,7 @@ async def engine(request: pytest.FixtureRequest) -> AsyncIterator[Engine]:
         settings = Settings(engine="spark", models_dir=models, lm=alone)
     if lack := kind.missing(settings):
         pytest.skip(lack)
-    engine = kind(settings)
-    await engine.start()
-    yield engine
-    await engine.stop()
+    return kind(settings)
 
 
 def speech(**fields: object) -> Speech:
@@ -278,10 +288,6 @@ class TestConduct:
     async def test_segments_can_be_measured_from_threads(self, engine: Engine) -> None:
         sizes = await asyncio.gather(*(asyncio.to_thread(engine.measure, TEXT) for _ in range(8)))
         assert set(sizes) == {engine.measure(TEXT)}
-
-    async def test_it_can_be_stopped_twice(self, engine: Engine) -> None:
-        await engine.stop()
-        await engine.stop()
 
 
 async def longest_gap_s(work: Callable[[], object]) -> float:
