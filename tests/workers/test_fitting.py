@@ -139,6 +139,13 @@ def test_all_workers_threads_together_are_as_many_as_there_are_cores() -> None:
     assert "OMP_NUM_THREADS" not in chosen.environment({"OMP_NUM_THREADS": "9"})
 
 
+@pytest.mark.parametrize("given", [{"GOMP_SPINCOUNT": "5"}, {"OMP_WAIT_POLICY": "active"}])
+def test_how_threads_wait_is_the_operators_to_say(given: dict[str, str]) -> None:
+    chosen = fit(ServerSettings(workers=1), Needs(), Machine(cores=2, memory_mib=9000))
+    assert chosen.environment({})["GOMP_SPINCOUNT"]
+    assert "GOMP_SPINCOUNT" not in chosen.environment(given)
+
+
 def test_workers_really_have_these_limits(tone: Server) -> None:
     threads = str(max(1, look().cores))
     assert tone.workers[0].environ()["OPENBLAS_NUM_THREADS"] == threads
