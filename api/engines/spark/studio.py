@@ -24,7 +24,7 @@ from api.settings import Settings
 from api.types import Plan, Run, Voice
 
 # So many speakers are described beside each other, while others are being spoken for.
-DESCRIBED_AT_ONCE = 8
+DESCRIBED_AT_ONCE = 2
 UNCHECKED = "what its model says is not checked (CHORUS_SPARK__CHECKS): nobody notices what it gets wrong"
 LED = "its model did not describe a speaker by itself: these weights may not be trained, or not on this tokenizer"
 

@@ -15,7 +15,7 @@ from api.engines.kokoro.speed import spectral_distance_db
 from api.engines.kokoro.speed.cuda.steps import TOKENS
 from tests.engines.kokoro import oracle as reference
 from tests.engines.kokoro.oracle import Stages
-from tests.engines.kokoro.stage import Pair, full_pair, lines, narrow_pair
+from tests.engines.kokoro.stage import Pair, lines, narrow_pair
 
 CLOSE = 1e-4
 SPEEDS = (1.0, 0.5, 1.7, 4.0, 0.25)
@@ -85,14 +85,6 @@ def test_end_to_end_the_sound_is_the_reference_s(pair: Pair) -> None:
         other_noise = reference.sound(pair.theirs, made, line.style, seed + 100)
         assert ours.shape == theirs.shape
         assert spectral_distance_db(ours, theirs) < 0.25 * spectral_distance_db(other_noise, theirs)
-
-
-@pytest.fixture(scope="module")
-def full(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    if not request.config.getoption("--long"):
-        pytest.skip("in the long form")
-    torch.set_num_threads(1)
-    return full_pair(tmp_path_factory.mktemp("full"))
 
 
 @batches

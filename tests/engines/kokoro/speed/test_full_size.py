@@ -10,17 +10,9 @@ from api.engines.kokoro.speed.cuda.steps import FRAMES, Replayed
 from tests.engines.kokoro import oracle as reference
 from tests.engines.kokoro.oracle import Stages
 from tests.engines.kokoro.speed.rehearsal import Given, rehearsal
-from tests.engines.kokoro.stage import Pair, full_pair, lines
+from tests.engines.kokoro.stage import Pair, lines
 
 CLOSE = 1e-4
-
-
-@pytest.fixture(scope="module")
-def full(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    if not request.config.getoption("--long"):
-        pytest.skip("in the long form")
-    torch.set_num_threads(1)
-    return full_pair(tmp_path_factory.mktemp("full"))
 
 
 @pytest.fixture(scope="module")
