@@ -3,10 +3,11 @@
     layout, vocabulary, speakers    what lies in the model's folder: files, tokens, who can be heard
     levels, prompts, prefaces       how it is told what to say, in which manner, and as whom
     take, plausible                 a segment's tokens, written anew where they cannot be its text
-    recital, role                   a request's segments in order: written ahead, held back, given out
     codec/                          BiCodec: tokens to sound, in windows of all streams
     cloning/                        a voice like that of a clip
-    studio, engine                  all of it, opened and closed together
+    studio                          all of it, opened and closed together
+    recital, role                   a request's segments in order: written ahead, held back, given out
+    engine                          what the rest of the house sees of it
 
 Importing this package, or `engine`, imports nothing heavy.
 """

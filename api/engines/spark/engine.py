@@ -115,8 +115,10 @@ class SparkEngine(Engine):
         return widened(self._said(plan, voice, run), self._open_studio.widening, run)
 
     async def _said(self, plan: Plan, voice: Voice, run: Run) -> AsyncGenerator[Utterance]:
+        from api.engines.spark.recital import recite
+
         studio = self._open_studio
-        recital = studio.recital(plan, voice, run, sign_s=self.sign_of_life_s)
+        recital = recite(studio, plan, voice, run, self.sign_of_life_s)
         try:
             async with aclosing(recital.spoken()) as pieces:
                 async for segment, samples in pieces:

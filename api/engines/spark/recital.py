@@ -20,13 +20,17 @@ from api.engines.spark.codec import SAMPLE_RATE_HZ, Sounding
 from api.engines.spark.edges import Edges
 from api.engines.spark.plausible import CODES_A_SECOND, Fault, Hush
 from api.engines.spark.role import Role
+from api.engines.spark.studio import AHEAD, Studio
 from api.engines.spark.take import Take
-from api.types import Run, Samples, Usage
+from api.types import Plan, Run, Samples, Usage, Voice
 
-# So many segments are written while one is heard.
-AHEAD = 1
 NO_SAMPLES = np.zeros(0, np.int16)
 SAMPLES_A_CODE = SAMPLE_RATE_HZ // CODES_A_SECOND
+
+
+def recite(studio: Studio, plan: Plan, voice: Voice, run: Run, sign_s: float) -> "Recital":
+    """One request's segments, being spoken from now on."""
+    return Recital(Role(studio, plan, voice, run), run, hold_s=studio.hold_s, sign_s=sign_s)
 
 
 class Recital:

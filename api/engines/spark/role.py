@@ -1,8 +1,5 @@
 """What one request's voice says: its prompts for the model, and who it is to the codec."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 from torch import Tensor
 
 from api.engines.batcher import Turn
@@ -14,27 +11,15 @@ from api.engines.spark.plausible import Bounds
 from api.engines.spark.prefaces import seed_of
 from api.engines.spark.prompts import Preface
 from api.engines.spark.speakers import Speaker
+from api.engines.spark.studio import Pulse, Studio
 from api.engines.spark.take import Line, Take
 from api.types import Plan, Priority, Run, Voice
-
-if TYPE_CHECKING:
-    from api.engines.spark.studio import Studio
-
-
-@dataclass(slots=True)
-class Pulse:
-    """Counts whatever the engine gets done, for anybody: who waits for a turn is not taken for one who hangs."""
-
-    beats: int = 0
-
-    def beat(self) -> None:
-        self.beats += 1
 
 
 class Role:
     """`prepare` it before anything else. All segments of a request are said by the same speaker."""
 
-    def __init__(self, studio: "Studio", plan: Plan, voice: Voice, run: Run) -> None:
+    def __init__(self, studio: Studio, plan: Plan, voice: Voice, run: Run) -> None:
         self._studio, self._plan, self._run = studio, plan, run
         self._turn = Turn(run)
         self._speaker = _speaker(studio, voice)
@@ -101,7 +86,7 @@ class Role:
         return Sounding(booth, self._vector, self._run, self._turn, steady=steady, on_chunk=on_chunk)
 
 
-def _speaker(studio: "Studio", voice: Voice) -> Speaker:
+def _speaker(studio: Studio, voice: Voice) -> Speaker:
     return Speaker(voice) if isinstance(voice, Likeness) else studio.speakers.known[voice.id]
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 
 import torch
 
@@ -14,19 +15,29 @@ from api.engines.spark.layout import Layout
 from api.engines.spark.plausible import Fault
 from api.engines.spark.prefaces import Kept, Prefaces
 from api.engines.spark.prompts import Prompts
-from api.engines.spark.recital import AHEAD, Recital
-from api.engines.spark.role import Pulse, Role
 from api.engines.spark.speakers import Speakers
 from api.engines.spark.vocabulary import Vocabulary
 from api.engines.widening import open_widening
 from api.errors import EngineFailed, EngineUnavailable
 from api.settings import Settings
-from api.types import Plan, Run, Voice
+from api.types import Voice
 
+# So many segments are written while one is heard.
+AHEAD = 1
 # So many speakers are described beside each other, while others are being spoken for.
 DESCRIBED_AT_ONCE = 2
 UNCHECKED = "what its model says is not checked (CHORUS_SPARK__CHECKS): nobody notices what it gets wrong"
 LED = "its model did not describe a speaker by itself: these weights may not be trained, or not on this tokenizer"
+
+
+@dataclass(slots=True)
+class Pulse:
+    """Counts whatever the engine gets done, for anybody: who waits for a turn is not taken for one who hangs."""
+
+    beats: int = 0
+
+    def beat(self) -> None:
+        self.beats += 1
 
 
 class Studio:
@@ -39,6 +50,7 @@ class Studio:
         self._opened = AsyncExitStack()
         self.pulse = Pulse()
         self.checks = settings.spark.checks != "off"
+        self.hold_s = settings.spark.hold_s
         self.on_fault: Callable[[Fault], None] = lambda _: None
         self.on_chunk: Callable[[bool], None] = lambda _: None
         device = _device(settings.spark.device)
@@ -101,10 +113,6 @@ class Studio:
             None if self.checks else UNCHECKED,
         )
         return tuple(shortcoming for shortcoming in found if shortcoming)
-
-    def recital(self, plan: Plan, voice: Voice, run: Run, sign_s: float) -> Recital:
-        """One request's segments, being spoken from now on."""
-        return Recital(Role(self, plan, voice, run), run, hold_s=self._settings.spark.hold_s, sign_s=sign_s)
 
     def _stepped(self, on_step: Callable[[Step], None]) -> Callable[[Step], None]:
         def stepped(step: Step) -> None:
